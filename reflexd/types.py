@@ -1,0 +1,295 @@
+"""Every value that crosses a module.
+
+All are frozen; all closed sets are tagged unions, so that `match` sees a missing case.
+msgspec checks types when it decodes, not when a constructor is called: whatever comes
+from outside is decoded, never constructed field by field from a dict.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from msgspec import Struct
+
+Agent = Literal["claude", "codex", "opencode", "pi", "hermes"]
+AGENTS: tuple[Agent, ...] = ("claude", "codex", "opencode", "pi", "hermes")
+
+Mode = Literal["off", "shadow", "enforce"]
+Profile = Literal["supervised", "autonomous"]
+
+
+# ---- what a tool call asks for -------------------------------------------------
+
+
+class Shell(Struct, frozen=True, tag="shell"):
+    """A command line for a POSIX shell. `workdir` is empty when the event's cwd holds."""
+
+    command: str
+    workdir: str = ""
+    background: bool = False
+
+
+class Read(Struct, frozen=True, tag="read"):
+    path: str
+
+
+class Write(Struct, frozen=True, tag="write"):
+    path: str
+    content: str
+
+
+class Edit(Struct, frozen=True, tag="edit"):
+    """A change of part of a file; `added` is the text that would come in."""
+
+    path: str
+    added: str
+
+
+class Patch(Struct, frozen=True, tag="patch"):
+    """A whole patch text (apply_patch and its kin) naming its own files."""
+
+    text: str
+
+
+class Search(Struct, frozen=True, tag="search"):
+    """glob, grep, find, ls: reads names or lines below `path` (empty: the cwd)."""
+
+    pattern: str
+    path: str = ""
+
+
+class Fetch(Struct, frozen=True, tag="fetch"):
+    url: str
+
+
+class WebSearch(Struct, frozen=True, tag="web_search"):
+    query: str
+
+
+class Mcp(Struct, frozen=True, tag="mcp"):
+    """A call of an MCP tool; `args` is its JSON text."""
+
+    server: str
+    tool: str
+    args: str
+
+
+class Spawn(Struct, frozen=True, tag="spawn"):
+    """A subagent's start, with the task it is given."""
+
+    task: str
+
+
+class Code(Struct, frozen=True, tag="code"):
+    """Source for an interpreter that the agent itself runs."""
+
+    language: str
+    source: str
+
+
+class Other(Struct, frozen=True, tag="other"):
+    """A tool of the agent's own that touches nothing we know of; `args` is its JSON text."""
+
+    name: str
+    args: str
+
+
+Tool = Shell | Read | Write | Edit | Patch | Search | Fetch | WebSearch | Mcp | Spawn | Code | Other
+
+
+# ---- events --------------------------------------------------------------------
+
+
+class Origin(Struct, frozen=True):
+    """Where an event comes from. What an agent does not say is the empty string.
+
+    `prompts` is what the host itself said about being able to ask a person (pi's
+    `hasUI`), None where it says nothing. It may only ever take the ability away:
+    whether a run prompts is decided from its process (see Context.can_ask).
+    """
+
+    agent: Agent
+    event: str
+    session: str = ""
+    cwd: str = ""
+    subagent: str = ""
+    transcript: str = ""
+    permission_mode: str = ""
+    prompts: bool | None = None
+
+
+class ToolCall(Struct, frozen=True, tag="tool_call"):
+    """Before a tool runs. Fails closed."""
+
+    origin: Origin
+    tool_name: str
+    tool: Tool
+    call_id: str = ""
+
+
+class PermissionRequest(Struct, frozen=True, tag="permission"):
+    """The agent is about to ask a person whether a tool may run. Fails closed."""
+
+    origin: Origin
+    tool_name: str
+    tool: Tool
+
+
+class ToolResult(Struct, frozen=True, tag="tool_result"):
+    """After a tool ran or failed. `text` is what the model would see, as far as the payload carries it."""
+
+    origin: Origin
+    tool_name: str
+    tool: Tool
+    call_id: str = ""
+    text: str = ""
+    failed: bool = False
+
+
+class Prompt(Struct, frozen=True, tag="prompt"):
+    origin: Origin
+    text: str
+
+
+class SessionStart(Struct, frozen=True, tag="session_start"):
+    origin: Origin
+    reason: str = ""
+
+
+class SessionEnd(Struct, frozen=True, tag="session_end"):
+    origin: Origin
+    reason: str = ""
+
+
+class SubagentStart(Struct, frozen=True, tag="subagent_start"):
+    origin: Origin
+    task: str = ""
+
+
+class SubagentStop(Struct, frozen=True, tag="subagent_stop"):
+    origin: Origin
+
+
+class Notice(Struct, frozen=True, tag="notice"):
+    """A known event that nothing rules on (Stop, message updates, ...)."""
+
+    origin: Origin
+
+
+Event = (
+    ToolCall
+    | PermissionRequest
+    | ToolResult
+    | Prompt
+    | SessionStart
+    | SessionEnd
+    | SubagentStart
+    | SubagentStop
+    | Notice
+)
+Guarded = ToolCall | PermissionRequest
+"""The events that fail closed. All others warn and let go."""
+
+
+# ---- deciding ------------------------------------------------------------------
+
+
+class Decision(StrEnum):
+    PASS = "pass"  # noqa: S105  no opinion: the agent's own permissions go on
+    ALLOW = "allow"  # skip the agent's prompt
+    ASK = "ask"  # a person decides
+    DENY = "deny"
+
+    @property
+    def strictness(self) -> int:
+        """pass and allow < ask < deny."""
+        return {"pass": 0, "allow": 0, "ask": 1, "deny": 2}[self.value]
+
+
+class Finding(Struct, frozen=True):
+    """One rule's opinion of one call. `reason` is one line a model can act on."""
+
+    rule: str
+    decision: Decision
+    reason: str
+
+
+class Verdict(Struct, frozen=True):
+    """What is decided about one event.
+
+    `decided_by` names the kind of source: rule, read-only, none, payload, deadline,
+    bug, namespace, journal, mode. `rule` is the rule's id where one decided.
+    `findings` holds everything that had an opinion, the deciding one first.
+    """
+
+    decision: Decision
+    reason: str = ""
+    decided_by: str = "none"
+    rule: str = ""
+    findings: tuple[Finding, ...] = ()
+    policy: str = ""
+    id: str = ""
+
+
+class Context(Struct, frozen=True):
+    """What is known around a call. Paths are absolute; empty means unknown.
+
+    `can_ask` is proved, never assumed: the agent, its version and the flags of its
+    process are known to put a prompt before a person. `foreign_namespace`: the peer
+    lives in another mount or pid namespace, so the paths it names may not be ours.
+    `protected` are reflex's own places; `hook_files` the agents' files that hook it in.
+    """
+
+    cwd: str
+    home: str
+    user: str = ""
+    env: tuple[tuple[str, str], ...] = ()
+    mode: Mode = "enforce"
+    profile: Profile = "supervised"
+    can_ask: bool = False
+    foreign_namespace: bool = False
+    protected: tuple[str, ...] = ()
+    hook_files: tuple[str, ...] = ()
+
+
+class Reply(Struct, frozen=True):
+    """What a shim prints and how it exits: 0 go on, 2 refused. Bytes as the agent wants them."""
+
+    exit: int = 0
+    stdout: bytes = b""
+    stderr: bytes = b""
+
+
+# ---- installing ----------------------------------------------------------------
+
+
+class Places(Struct, frozen=True):
+    """Where one user's agents and reflex live; every path absolute, fixed at install.
+
+    `agent_homes` maps an agent to its configuration directory (~/.claude, $CODEX_HOME,
+    ~/.config/opencode, ~/.pi/agent, $HERMES_HOME). `python` is the real interpreter,
+    never a version manager's shim or a virtual environment's link.
+    """
+
+    home: str
+    share: str
+    state: str
+    config: str
+    socket: str
+    python: str
+    uid: int
+    agent_homes: tuple[tuple[Agent, str], ...] = ()
+
+    def agent_home(self, agent: Agent) -> str:
+        return dict(self.agent_homes)[agent]
+
+
+class PlannedEdit(Struct, frozen=True):
+    """One file that setup would change. `before` None: it is not there yet; `after` None: remove it."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    why: str
+    mode: int = 0o600
