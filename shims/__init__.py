@@ -14,7 +14,10 @@ from importlib import resources
 from reflexd import __version__
 from reflexd.types import Agent, Places
 
+Literal = str | int | dict[str, str]
 DEADLINE_MS = 5000
+OPENCODE_GUARD = {"*": "deny"}
+"""What setup adds to `permission` in opencode.json and the loaded plugin takes out of the running configuration."""
 GUARDED = ("PreToolUse", "PermissionRequest")
 HOOK_NAME = "reflex_hook.py"
 MARKER = "reflex-shim"
@@ -61,20 +64,27 @@ def hook_line(places: Places, agent: Agent, event: str) -> str:
 
 def render(name: str, places: Places) -> bytes:
     """The installed bytes of shim `name` (a path below this package), with its literals filled in."""
-    text = resources.files(__name__).joinpath(name).read_text("utf-8")
+    text = _template(name)
+    if "/*@FRAME@*/" in text:
+        text = text.replace("/*@FRAME@*/", _template("frame.js"))
     literal = _python if name.endswith(".py") else json.dumps
-    values: dict[str, str | int] = {
+    values: dict[str, Literal] = {
         "RUN_DIR": os.path.dirname(places.socket),
         "SOCKET": places.socket,
         "UID": places.uid,
         "DEADLINE_MS": DEADLINE_MS,
         "HINT": hint(places),
         "PERMISSION_DENY": permission_deny(places) + "\n",
+        "OPENCODE_GUARD": OPENCODE_GUARD,
     }
     for key, value in values.items():
         text = text.replace(f"@{key}@", literal(value))
     return text.replace("@VERSION@", __version__).encode("utf-8")
 
 
-def _python(value: str | int) -> str:
+def _template(name: str) -> str:
+    return resources.files(__name__).joinpath(name).read_text("utf-8")
+
+
+def _python(value: Literal) -> str:
     return repr(os.fsencode(value)) if isinstance(value, str) else repr(value)

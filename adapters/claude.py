@@ -1,0 +1,207 @@
+"""Claude Code: hooks in settings.json, one process a call.
+
+Observed on 2.1.332 and 2.1.197. Only exit 2 or a valid deny JSON stops a tool; exit 1, a crash, a
+timeout and garbage on stdout all run it. `onFailure: "block"` closes most of that from 2.1.295 on
+and is ignored before. PermissionRequest: exit 2 is only "ask as usual", so its deny is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from reflexd.adapters import hookfile, stdin_hooks
+from reflexd.adapters.fields import ToolReader, reader
+from reflexd.adapters.wording import explain, stops
+from reflexd.shims import HOOK_NAME, hook_line, hook_path, render as render_shim
+from reflexd.types import (
+    Agent,
+    Decision,
+    Edit,
+    Event,
+    Fetch,
+    Places,
+    PlannedEdit,
+    Read,
+    Reply,
+    Search,
+    Shell,
+    Spawn,
+    Tool,
+    Verdict,
+    WebSearch,
+    Write,
+)
+
+NAME: Agent = "claude"
+EVENTS = (
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "UserPromptSubmit",
+    "SessionStart",
+    "SessionEnd",
+    "SubagentStart",
+    "SubagentStop",
+    "Stop",
+)
+GUARDED = stdin_hooks.GUARDED
+TIMEOUT_S = 30
+
+
+class BashInput(Struct, frozen=True):
+    command: str
+    run_in_background: bool | None = None
+
+
+class FileInput(Struct, frozen=True):
+    file_path: str
+
+
+class WriteInput(Struct, frozen=True):
+    file_path: str
+    content: str
+
+
+class EditInput(Struct, frozen=True):
+    file_path: str
+    new_string: str = ""
+
+
+class OneEdit(Struct, frozen=True):
+    new_string: str = ""
+
+
+class MultiEditInput(Struct, frozen=True):
+    file_path: str
+    edits: tuple[OneEdit, ...] = ()
+
+
+class NotebookInput(Struct, frozen=True):
+    notebook_path: str
+    new_source: str = ""
+
+
+class PatternInput(Struct, frozen=True):
+    pattern: str
+    path: str | None = None
+
+
+class UrlInput(Struct, frozen=True):
+    url: str
+
+
+class QueryInput(Struct, frozen=True):
+    query: str
+
+
+class TaskInput(Struct, frozen=True):
+    prompt: str = ""
+    description: str = ""
+
+
+def _search(i: PatternInput) -> Tool:
+    return Search(i.pattern, i.path or "")
+
+
+def _spawn(i: TaskInput) -> Tool:
+    return Spawn(i.prompt or i.description)
+
+
+TOOLS: dict[str, ToolReader] = {
+    "Bash": reader(BashInput, lambda i: Shell(i.command, background=bool(i.run_in_background))),
+    "Read": reader(FileInput, lambda i: Read(i.file_path)),
+    "Write": reader(WriteInput, lambda i: Write(i.file_path, i.content)),
+    "Edit": reader(EditInput, lambda i: Edit(i.file_path, i.new_string)),
+    "MultiEdit": reader(MultiEditInput, lambda i: Edit(i.file_path, "\n".join(e.new_string for e in i.edits))),
+    "NotebookEdit": reader(NotebookInput, lambda i: Edit(i.notebook_path, i.new_source)),
+    "Glob": reader(PatternInput, _search),
+    "Grep": reader(PatternInput, _search),
+    "WebFetch": reader(UrlInput, lambda i: Fetch(i.url)),
+    "WebSearch": reader(QueryInput, lambda i: WebSearch(i.query)),
+    "Agent": reader(TaskInput, _spawn),
+    "Task": reader(TaskInput, _spawn),
+}
+
+
+def parse(event: str, payload: bytes) -> Event:
+    return stdin_hooks.parse(NAME, TOOLS, event, payload)
+
+
+def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
+    text = explain(verdict, can_ask)
+    match event:
+        case "PreToolUse":
+            if stops(verdict, can_ask):
+                return Reply(2, b"", text.encode() + b"\n")
+            if verdict.decision is Decision.PASS:
+                return Reply()
+            said = {"hookEventName": event, "permissionDecision": verdict.decision.value}
+            return _json({**said, "permissionDecisionReason": text})
+        case "PermissionRequest" if stops(verdict, can_ask):
+            # An ask that can be asked needs no answer: the agent is about to ask anyway.
+            return _json({"hookEventName": event, "decision": {"behavior": "deny", "message": text}})
+        case "UserPromptSubmit" if verdict.decision is Decision.DENY:
+            return Reply(2, b"", text.encode() + b"\n")
+        case _:
+            return Reply()
+
+
+def _json(specific: Mapping[str, object]) -> Reply:
+    return Reply(0, json.dumps({"hookSpecificOutput": specific}).encode() + b"\n")
+
+
+# ---- installing ----------------------------------------------------------------
+
+
+def files(places: Places) -> tuple[str, ...]:
+    return (_settings(places), hook_path(places))
+
+
+def hooks_in(places: Places) -> tuple[str, ...]:
+    """The files whose change would unhook this agent."""
+    return (_settings(places), os.path.join(places.agent_home(NAME), "settings.local.json"))
+
+
+def edits(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
+    path = _settings(places)
+    groups = {event: _group(places, event) for event in EVENTS}
+    after = hookfile.add(path, current[path], groups)
+    shim = PlannedEdit(
+        hook_path(places), current[hook_path(places)], render_shim(HOOK_NAME, places), "the hook itself", 0o600
+    )
+    return (shim, PlannedEdit(path, current[path], after, "hooks for every event that reflex answers"))
+
+
+def removals(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
+    path = _settings(places)
+    return (
+        PlannedEdit(path, current[path], hookfile.remove(path, current[path]), "our hooks out again"),
+        PlannedEdit(hook_path(places), current[hook_path(places)], None, "the hook itself"),
+    )
+
+
+def gaps(places: Places, current: Mapping[str, bytes | None]) -> tuple[str, ...]:
+    """What in the user's own settings switches hooks off or runs code before them."""
+    path = _settings(places)
+    return hookfile.gaps(path, current.get(path))
+
+
+def _settings(places: Places) -> str:
+    return os.path.join(places.agent_home(NAME), "settings.json")
+
+
+def _group(places: Places, event: str) -> dict[str, object]:
+    handler: dict[str, object] = {
+        "type": "command",
+        "command": hook_line(places, NAME, event),
+        "timeout": TIMEOUT_S,
+    }
+    if event in GUARDED:
+        handler["onFailure"] = "block"
+    # SessionStart and its kin match on other words than tools; no matcher means all of them.
+    return {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}

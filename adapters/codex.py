@@ -1,0 +1,135 @@
+"""Codex: hooks in hooks.json, one process a call, run only once the user trusts them.
+
+Observed on 0.171.0. Exit 2 with an empty stderr runs the tool, and so does a deny JSON with no
+reason, an unknown field or any text around it. "ask" runs the tool everywhere. `write_stdin` and
+the hosted web search call no hook at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from reflexd.adapters import hookfile, stdin_hooks
+from reflexd.adapters.fields import ToolReader, reader
+from reflexd.adapters.wording import explain, stops
+from reflexd.shims import HOOK_NAME, hook_line, hook_path, render as render_shim
+from reflexd.types import Agent, Decision, Event, Patch, Places, PlannedEdit, Read, Reply, Shell, Spawn, Verdict
+
+NAME: Agent = "codex"
+EVENTS = (
+    "PreToolUse",
+    "PermissionRequest",
+    "PostToolUse",
+    "UserPromptSubmit",
+    "SessionStart",
+    "SubagentStart",
+    "SubagentStop",
+    "Stop",
+)
+"""SessionEnd is left out: its time is one second and nothing depends on it."""
+GUARDED = stdin_hooks.GUARDED
+TIMEOUT_S = 30
+
+
+class CommandInput(Struct, frozen=True):
+    command: str
+
+
+class PathInput(Struct, frozen=True):
+    path: str
+
+
+class MessageInput(Struct, frozen=True):
+    message: str
+
+
+_spawn = reader(MessageInput, lambda i: Spawn(i.message))
+
+TOOLS: dict[str, ToolReader] = {
+    "Bash": reader(CommandInput, lambda i: Shell(i.command)),
+    "apply_patch": reader(CommandInput, lambda i: Patch(i.command)),
+    "view_image": reader(PathInput, lambda i: Read(i.path)),
+    "spawn_agent": _spawn,
+    "collaborationspawn_agent": _spawn,
+}
+
+
+def parse(event: str, payload: bytes) -> Event:
+    return stdin_hooks.parse(NAME, TOOLS, event, payload)
+
+
+def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
+    """`can_ask` says nothing here: Codex runs the tool on "ask", so an ask is a refusal."""
+    text = explain(verdict, can_ask=False)
+    match event:
+        case "PreToolUse" if stops(verdict, can_ask=False):
+            return Reply(2, b"", text.encode() + b"\n")
+        case "PermissionRequest" if stops(verdict, can_ask=False):
+            decision = {"behavior": "deny", "message": text}
+            said = {"hookSpecificOutput": {"hookEventName": event, "decision": decision}}
+            return Reply(0, json.dumps(said).encode() + b"\n")
+        case "UserPromptSubmit" if verdict.decision is Decision.DENY:
+            return Reply(2, b"", text.encode() + b"\n")
+        case _:
+            return Reply()
+
+
+# ---- installing ----------------------------------------------------------------
+
+
+def files(places: Places) -> tuple[str, ...]:
+    return (_hooks(places), hook_path(places), _config(places))
+
+
+def hooks_in(places: Places) -> tuple[str, ...]:
+    return (_hooks(places), _config(places))
+
+
+def edits(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
+    path = _hooks(places)
+    groups = {event: _group(places, event) for event in EVENTS}
+    after = hookfile.add(path, current[path], groups, only_keys=frozenset({"hooks", "description"}))
+    shim = PlannedEdit(
+        hook_path(places), current[hook_path(places)], render_shim(HOOK_NAME, places), "the hook itself", 0o600
+    )
+    return (shim, PlannedEdit(path, current[path], after, "hooks for every event that reflex answers"))
+
+
+def removals(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
+    path = _hooks(places)
+    return (
+        PlannedEdit(path, current[path], hookfile.remove(path, current[path]), "our hooks out again"),
+        PlannedEdit(hook_path(places), current[hook_path(places)], None, "the hook itself"),
+    )
+
+
+def gaps(places: Places, current: Mapping[str, bytes | None]) -> tuple[str, ...]:
+    import tomlkit
+    from tomlkit.exceptions import ParseError
+
+    path = _config(places)
+    try:
+        config = tomlkit.parse((current.get(path) or b"").decode("utf-8")).unwrap()
+    except (ParseError, UnicodeDecodeError):
+        return (f"{path} is not readable TOML, so Codex may run without its hooks",)
+    features = config.get("features")
+    if isinstance(features, dict) and features.get("hooks") is False:
+        return (f"{path} switches hooks off ([features] hooks = false)",)
+    return ()
+
+
+def _hooks(places: Places) -> str:
+    return os.path.join(places.agent_home(NAME), "hooks.json")
+
+
+def _config(places: Places) -> str:
+    return os.path.join(places.agent_home(NAME), "config.toml")
+
+
+def _group(places: Places, event: str) -> dict[str, object]:
+    handler = {"type": "command", "command": hook_line(places, NAME, event), "timeout": TIMEOUT_S}
+    return {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}

@@ -1,0 +1,91 @@
+"""The hook protocol that Claude Code began and Codex took over: one JSON object on stdin.
+
+The two differ in their tools and in which answers they honour; see their modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Raw, Struct
+
+from reflexd.adapters.fields import ToolReader, decode, mcp_or_other, text_of
+from reflexd.errors import PayloadError
+from reflexd.types import (
+    Agent,
+    Event,
+    Notice,
+    Origin,
+    PermissionRequest,
+    Prompt,
+    SessionEnd,
+    SessionStart,
+    SubagentStart,
+    SubagentStop,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+
+GUARDED = frozenset({"PreToolUse", "PermissionRequest"})
+
+
+class Payload(Struct, frozen=True):
+    hook_event_name: str
+    session_id: str = ""
+    cwd: str = ""
+    transcript_path: str | None = None
+    permission_mode: str | None = None
+    agent_id: str | None = None
+    tool_name: str = ""
+    tool_input: Raw = Raw(b"")
+    tool_use_id: str | None = None
+    tool_response: Raw = Raw(b"")
+    error: str | None = None
+    prompt: str = ""
+    source: str = ""
+    reason: str = ""
+
+
+def parse(agent: Agent, tools: Mapping[str, ToolReader], event: str, payload: bytes) -> Event:
+    """Raises PayloadError alone."""
+    said = decode(payload, Payload)
+    if said.hook_event_name != event:
+        raise PayloadError("payload not understood: it is of another event than its hook")
+    origin = Origin(
+        agent=agent,
+        event=event,
+        session=said.session_id,
+        cwd=said.cwd,
+        subagent=said.agent_id or "",
+        transcript=said.transcript_path or "",
+        permission_mode=said.permission_mode or "",
+    )
+    match event:
+        case "PreToolUse":
+            return ToolCall(origin, said.tool_name, _tool(tools, said), said.tool_use_id or "")
+        case "PermissionRequest":
+            return PermissionRequest(origin, said.tool_name, _tool(tools, said))
+        case "PostToolUse" | "PostToolUseFailure":
+            text = said.error or text_of(said.tool_response)
+            failed = event == "PostToolUseFailure"
+            return ToolResult(origin, said.tool_name, _tool(tools, said), said.tool_use_id or "", text, failed)
+        case "UserPromptSubmit":
+            return Prompt(origin, said.prompt)
+        case "SessionStart":
+            return SessionStart(origin, said.source)
+        case "SessionEnd":
+            return SessionEnd(origin, said.reason)
+        case "SubagentStart":
+            return SubagentStart(origin)
+        case "SubagentStop":
+            return SubagentStop(origin)
+        case _:
+            return Notice(origin)
+
+
+def _tool(tools: Mapping[str, ToolReader], said: Payload) -> Tool:
+    if not said.tool_name or not said.tool_input:
+        raise PayloadError("payload not understood: no tool name or no tool input")
+    read = tools.get(said.tool_name)
+    return read(bytes(said.tool_input)) if read else mcp_or_other(said.tool_name, bytes(said.tool_input))

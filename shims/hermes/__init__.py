@@ -1,0 +1,132 @@
+# reflex-shim @VERSION@ (installed by `reflexctl setup`; `reflexctl uninstall` takes it out)
+"""Asks reflexd before every tool call of Hermes.
+
+What holds: a tool runs only after a complete answer that says so; anything else, a bug in here
+included, returns the block that Hermes honours (a dict with a message: without one it is ignored).
+What is not covered: Hermes goes on without a plugin that it does not load (--safe-mode,
+--ignore-user-config, a broken configuration). No variable of the environment is read.
+"""
+
+import json
+import os
+import socket
+import stat
+import struct
+import sys
+import time
+
+RUN_DIR = @RUN_DIR@
+SOCKET = @SOCKET@
+UID = @UID@
+DEADLINE_MS = @DEADLINE_MS@
+HINT = @HINT@
+CAP = 8 * 1024 * 1024
+TOLD = ("post_tool_call", "pre_llm_call", "on_session_start", "on_session_end", "on_session_finalize",
+        "subagent_start", "subagent_stop")
+
+
+class Trouble(Exception):
+    """Why no answer could be had."""
+
+
+def register(ctx):
+    ctx.register_hook("pre_tool_call", before)
+    for name in TOLD:
+        ctx.register_hook(name, teller(name))
+
+
+def before(**facts):
+    try:
+        code, out, err = carry("pre_tool_call", facts)
+        if code == 0 and not out:
+            return None
+        if code == 0:
+            said = json.loads(out)
+            if isinstance(said, dict) and said.get("action") == "approve" and said.get("message"):
+                return said
+            raise Trouble("the daemon's answer was not one of an event like this")
+        if code == 2:
+            return block(err.decode("utf-8", "replace").strip() or "reflex: refused without a reason")
+        raise Trouble("the daemon's answer was not one of an event like this")
+    except Trouble as e:
+        why = str(e)
+    except (FileNotFoundError, ConnectionRefusedError):
+        why = "the daemon is not running"
+    except TimeoutError:
+        why = "the daemon did not answer in time"
+    except Exception as e:
+        # Hermes runs the tool when a hook raises, so nothing may get past here.
+        why = "the daemon could not be asked (%s)" % type(e).__name__
+    return block("reflex: %s; %s" % (why, os.fsdecode(HINT)))
+
+
+def block(message):
+    return {"action": "block", "message": message}
+
+
+def teller(name):
+    def tell(**facts):
+        try:
+            carry(name, facts)
+        except Exception:
+            # Nothing waits for this event, and a failing observer must not stop a session.
+            return
+
+    return tell
+
+
+def carry(event, facts):
+    """(exit, stdout, stderr) of a complete, well-formed answer inside the deadline; raises otherwise."""
+    end = time.monotonic() + DEADLINE_MS / 1000
+    message = {"event": event, "cwd": os.getcwd(), "payload": facts}
+    body = json.dumps(message, default=repr).encode("utf-8", "backslashreplace")
+    if len(body) > CAP:
+        raise Trouble("the event is larger than 8 MiB")
+    check(RUN_DIR, stat.S_ISDIR, "the socket's directory")
+    check(SOCKET, stat.S_ISSOCK, "the socket")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+        peer.settimeout(left(end))
+        peer.connect(os.fsdecode(SOCKET))
+        if sys.platform == "darwin":
+            uid = struct.unpack("2I", peer.getsockopt(0, 1, 76)[:8])[1]
+        else:
+            uid = struct.unpack("3i", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
+        if uid != UID:
+            raise Trouble("another user answers on the socket")
+        peer.settimeout(left(end))
+        peer.sendall(b"RFX1 hermes %s %d %d\n" % (event.encode(), DEADLINE_MS, len(body)) + body)
+        data = b""
+        while True:
+            peer.settimeout(left(end))
+            part = peer.recv(1 << 20)
+            if not part:
+                return decode(data)
+            data += part
+            if len(data) > CAP + 128:
+                raise Trouble("the daemon's answer was garbled")
+
+
+def left(end):
+    seconds = end - time.monotonic()
+    if seconds <= 0:
+        raise TimeoutError
+    return seconds
+
+
+def check(path, is_right, what):
+    found = os.lstat(path)
+    if not is_right(found.st_mode) or found.st_uid != UID or found.st_mode & 0o077:
+        raise Trouble(what + " is not a private one of yours")
+
+
+def decode(data):
+    head, newline, body = data.partition(b"\n")
+    words = head.split(b" ")
+    if not newline or len(words) != 4 or words[0] != b"RFX1":
+        raise Trouble("the daemon's answer was garbled")
+    if not all(w.isdigit() and len(w) < 9 and (w == b"0" or w[0] != 48) for w in words[1:]):
+        raise Trouble("the daemon's answer was garbled")
+    code, out, err = (int(w) for w in words[1:])
+    if len(body) != out + err:
+        raise Trouble("the daemon's answer was garbled")
+    return code, body[:out], body[out:]
