@@ -7,6 +7,7 @@ const UID = @UID@;
 const DEADLINE_MS = @DEADLINE_MS@;
 const HINT = @HINT@;
 const CAP = 8388608;
+const ABSENT = ["ENOENT", "ECONNREFUSED"]; // Bun says ENOENT for a socket that nobody listens on
 
 function check(path, isRight, what) {
   const found = fs.lstatSync(path);
@@ -45,7 +46,7 @@ function carry(agent, event, message) {
         reject(e);
       }
     }
-    peer.on("error", (e) => stop(new Error(e && e.code === "ECONNREFUSED" ? "the daemon is not running" : "the daemon could not be asked (" + (e && e.code) + ")")));
+    peer.on("error", (e) => stop(new Error(ABSENT.includes(e && e.code) ? "the daemon is not running" : "the daemon could not be asked (" + (e && e.code) + ")")));
     peer.on("data", (part) => {
       parts.push(part);
       size += part.length;
@@ -68,7 +69,7 @@ async function refusal(agent, event, message, ask) {
     if (said.exit === 2) return said.stderr.trim() || "reflex: refused without a reason";
     throw new Error("the daemon's answer was not one of an event like this");
   } catch (e) {
-    const why = e && e.code === "ENOENT" ? "the daemon is not running" : e && e.message;
+    const why = e && ABSENT.includes(e.code) ? "the daemon is not running" : e && e.message;
     return "reflex: " + why + "; " + HINT;
   }
 }
