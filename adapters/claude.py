@@ -16,7 +16,8 @@ from msgspec import Struct
 from reflexd.adapters import hookfile, stdin_hooks
 from reflexd.adapters.fields import ToolReader, reader
 from reflexd.adapters.wording import explain, stops
-from reflexd.shims import HOOK_NAME, hook_line, hook_path, render as render_shim
+from reflexd.shims import HOOK_NAME, hook_line, hook_path
+from reflexd.shims import render as render_shim
 from reflexd.types import (
     Agent,
     Decision,
@@ -117,7 +118,9 @@ TOOLS: dict[str, ToolReader] = {
     "Read": reader(FileInput, lambda i: Read(i.file_path)),
     "Write": reader(WriteInput, lambda i: Write(i.file_path, i.content)),
     "Edit": reader(EditInput, lambda i: Edit(i.file_path, i.new_string)),
-    "MultiEdit": reader(MultiEditInput, lambda i: Edit(i.file_path, "\n".join(e.new_string for e in i.edits))),
+    "MultiEdit": reader(
+        MultiEditInput, lambda i: Edit(i.file_path, "\n".join(e.new_string for e in i.edits))
+    ),
     "NotebookEdit": reader(NotebookInput, lambda i: Edit(i.notebook_path, i.new_source)),
     "Glob": reader(PatternInput, _search),
     "Grep": reader(PatternInput, _search),
@@ -172,7 +175,11 @@ def edits(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedE
     groups = {event: _group(places, event) for event in EVENTS}
     after = hookfile.add(path, current[path], groups)
     shim = PlannedEdit(
-        hook_path(places), current[hook_path(places)], render_shim(HOOK_NAME, places), "the hook itself", 0o600
+        hook_path(places),
+        current[hook_path(places)],
+        render_shim(HOOK_NAME, places),
+        "the hook itself",
+        0o600,
     )
     return (shim, PlannedEdit(path, current[path], after, "hooks for every event that reflex answers"))
 
@@ -204,4 +211,6 @@ def _group(places: Places, event: str) -> dict[str, object]:
     if event in GUARDED:
         handler["onFailure"] = "block"
     # SessionStart and its kin match on other words than tools; no matcher means all of them.
-    return {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}
+    return (
+        {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}
+    )

@@ -16,8 +16,21 @@ from msgspec import Struct
 from reflexd.adapters import hookfile, stdin_hooks
 from reflexd.adapters.fields import ToolReader, reader
 from reflexd.adapters.wording import explain, stops
-from reflexd.shims import HOOK_NAME, hook_line, hook_path, render as render_shim
-from reflexd.types import Agent, Decision, Event, Patch, Places, PlannedEdit, Read, Reply, Shell, Spawn, Verdict
+from reflexd.shims import HOOK_NAME, hook_line, hook_path
+from reflexd.shims import render as render_shim
+from reflexd.types import (
+    Agent,
+    Decision,
+    Event,
+    Patch,
+    Places,
+    PlannedEdit,
+    Read,
+    Reply,
+    Shell,
+    Spawn,
+    Verdict,
+)
 
 NAME: Agent = "codex"
 EVENTS = (
@@ -94,7 +107,11 @@ def edits(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedE
     groups = {event: _group(places, event) for event in EVENTS}
     after = hookfile.add(path, current[path], groups, only_keys=frozenset({"hooks", "description"}))
     shim = PlannedEdit(
-        hook_path(places), current[hook_path(places)], render_shim(HOOK_NAME, places), "the hook itself", 0o600
+        hook_path(places),
+        current[hook_path(places)],
+        render_shim(HOOK_NAME, places),
+        "the hook itself",
+        0o600,
     )
     return (shim, PlannedEdit(path, current[path], after, "hooks for every event that reflex answers"))
 
@@ -132,4 +149,6 @@ def _config(places: Places) -> str:
 
 def _group(places: Places, event: str) -> dict[str, object]:
     handler = {"type": "command", "command": hook_line(places, NAME, event), "timeout": TIMEOUT_S}
-    return {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}
+    return (
+        {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}
+    )

@@ -60,7 +60,9 @@ def text_of(raw: bytes | Raw | None) -> str:
         elif isinstance(value, list):
             pending.extend(reversed(value))
         elif isinstance(value, dict):
-            shown = [value[key] for key in ("text", "stdout", "stderr", "output", "content") if value.get(key)]
+            shown = [
+                value[key] for key in ("text", "stdout", "stderr", "output", "content") if value.get(key)
+            ]
             pending.extend(reversed(shown or list(value.values())))
     return "\n".join(parts)[:RESULT_CAP]
 

@@ -41,7 +41,8 @@ def permission_deny(places: Places) -> str:
     not know, so there is none but the documented ones."""
     decision = {"behavior": "deny", "message": "reflex: the daemon gave no answer; " + hint(places)}
     return json.dumps(
-        {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}, separators=(",", ":")
+        {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}},
+        separators=(",", ":"),
     )
 
 

@@ -20,6 +20,7 @@ SOCKET = @SOCKET@
 UID = @UID@
 DEADLINE_MS = @DEADLINE_MS@
 HINT = @HINT@
+TOLD_MS = 1000
 CAP = 8 * 1024 * 1024
 TOLD = ("post_tool_call", "pre_llm_call", "on_session_start", "on_session_end", "on_session_finalize",
         "subagent_start", "subagent_stop")
@@ -37,7 +38,7 @@ def register(ctx):
 
 def before(**facts):
     try:
-        code, out, err = carry("pre_tool_call", facts)
+        code, out, err = carry("pre_tool_call", facts, DEADLINE_MS)
         if code == 0 and not out:
             return None
         if code == 0:
@@ -67,7 +68,7 @@ def block(message):
 def teller(name):
     def tell(**facts):
         try:
-            carry(name, facts)
+            carry(name, facts, TOLD_MS)
         except Exception:
             # Nothing waits for this event, and a failing observer must not stop a session.
             return
@@ -75,9 +76,9 @@ def teller(name):
     return tell
 
 
-def carry(event, facts):
+def carry(event, facts, deadline_ms):
     """(exit, stdout, stderr) of a complete, well-formed answer inside the deadline; raises otherwise."""
-    end = time.monotonic() + DEADLINE_MS / 1000
+    end = time.monotonic() + deadline_ms / 1000
     message = {"event": event, "cwd": os.getcwd(), "payload": facts}
     body = json.dumps(message, default=repr).encode("utf-8", "backslashreplace")
     if len(body) > CAP:
@@ -94,7 +95,7 @@ def carry(event, facts):
         if uid != UID:
             raise Trouble("another user answers on the socket")
         peer.settimeout(left(end))
-        peer.sendall(b"RFX1 hermes %s %d %d\n" % (event.encode(), DEADLINE_MS, len(body)) + body)
+        peer.sendall(b"RFX1 hermes %s %d %d\n" % (event.encode(), deadline_ms, len(body)) + body)
         data = b""
         while True:
             peer.settimeout(left(end))

@@ -1,0 +1,300 @@
+"""opencode: a plugin in its own process (Bun), which throws to block.
+
+Observed on 1.18.33. opencode runs its tools when a plugin does not load, so setup also denies every
+tool in opencode.json, and the loaded plugin takes that entry out of the running configuration:
+a plugin that is missing, broken, or switched off by --pure leaves opencode without tools.
+Nothing can ask a person from the plugin, and no event carries which permission answer was given.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from msgspec import Raw, Struct
+
+from reflexd.adapters.fields import ToolReader, anything, decode, reader, text_of
+from reflexd.adapters.jsontext import BadJson, Node, cut, insert, plain
+from reflexd.adapters.jsontext import parse as parse_json
+from reflexd.adapters.wording import explain, stops
+from reflexd.errors import PayloadError, ReflexError
+from reflexd.shims import OPENCODE_GUARD
+from reflexd.shims import render as render_shim
+from reflexd.types import (
+    Agent,
+    Edit,
+    Event,
+    Fetch,
+    Mcp,
+    Notice,
+    Origin,
+    Other,
+    Patch,
+    Places,
+    PlannedEdit,
+    Prompt,
+    Read,
+    Reply,
+    Search,
+    SessionStart,
+    Shell,
+    Spawn,
+    SubagentStart,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Verdict,
+    WebSearch,
+    Write,
+)
+
+NAME: Agent = "opencode"
+EVENTS = ("tool.execute.before", "tool.execute.after", "chat.message", "session.created")
+GUARDED = frozenset({"tool.execute.before"})
+
+
+class Input(Struct, frozen=True):
+    tool: str = ""
+    sessionID: str = ""
+    callID: str = ""
+    args: Raw = Raw(b"")
+
+
+class Output(Struct, frozen=True):
+    args: Raw = Raw(b"")
+
+
+class Info(Struct, frozen=True):
+    parentID: str | None = None
+    title: str = ""
+
+
+class Properties(Struct, frozen=True):
+    sessionID: str = ""
+    info: Info = Info()
+
+
+class Payload(Struct, frozen=True):
+    event: str
+    directory: str = ""
+    input: Raw = Raw(b"")
+    output: Raw = Raw(b"")
+    properties: Properties = Properties()
+
+
+class BashInput(Struct, frozen=True):
+    command: str
+    workdir: str | None = None
+
+
+class FileInput(Struct, frozen=True):
+    filePath: str
+
+
+class WriteInput(Struct, frozen=True):
+    filePath: str
+    content: str
+
+
+class EditInput(Struct, frozen=True):
+    filePath: str
+    newString: str = ""
+
+
+class PatchInput(Struct, frozen=True):
+    patchText: str
+
+
+class PatternInput(Struct, frozen=True):
+    pattern: str
+    path: str | None = None
+
+
+class ListInput(Struct, frozen=True):
+    path: str | None = None
+
+
+class UrlInput(Struct, frozen=True):
+    url: str
+
+
+class QueryInput(Struct, frozen=True):
+    query: str
+
+
+class TaskInput(Struct, frozen=True):
+    prompt: str = ""
+    description: str = ""
+
+
+def _search(i: PatternInput) -> Tool:
+    return Search(i.pattern, i.path or "")
+
+
+_patch = reader(PatchInput, lambda i: Patch(i.patchText))
+
+TOOLS: dict[str, ToolReader] = {
+    "bash": reader(BashInput, lambda i: Shell(i.command, i.workdir or "")),
+    "read": reader(FileInput, lambda i: Read(i.filePath)),
+    "write": reader(WriteInput, lambda i: Write(i.filePath, i.content)),
+    "edit": reader(EditInput, lambda i: Edit(i.filePath, i.newString)),
+    "patch": _patch,
+    "apply_patch": _patch,
+    "glob": reader(PatternInput, _search),
+    "grep": reader(PatternInput, _search),
+    "list": reader(ListInput, lambda i: Search("", i.path or "")),
+    "webfetch": reader(UrlInput, lambda i: Fetch(i.url)),
+    "websearch": reader(QueryInput, lambda i: WebSearch(i.query)),
+    "codesearch": reader(QueryInput, lambda i: WebSearch(i.query)),
+    "task": reader(TaskInput, lambda i: Spawn(i.prompt or i.description)),
+}
+OWN = frozenset({"invalid", "skill", "todowrite", "todoread", "question", "plan_enter", "plan_exit", "lsp"})
+
+
+def parse(event: str, payload: bytes) -> Event:
+    said = decode(payload, Payload)
+    if said.event != event:
+        raise PayloadError("payload not understood: it is of another event than its hook")
+    if event == "session.created":
+        origin = Origin(NAME, event, said.properties.sessionID, said.directory)
+        child = said.properties.info.parentID
+        return SubagentStart(origin, said.properties.info.title) if child else SessionStart(origin)
+    call = decode(said.input, Input) if said.input else Input()
+    origin = Origin(NAME, event, call.sessionID, said.directory)
+    match event:
+        case "tool.execute.before":
+            args = decode(said.output, Output).args if said.output else Raw(b"")
+            return ToolCall(origin, call.tool, _tool(call.tool, args), call.callID)
+        case "tool.execute.after":
+            return ToolResult(
+                origin, call.tool, _tool(call.tool, call.args), call.callID, text_of(said.output)
+            )
+        case "chat.message":
+            return Prompt(origin, _prompt(said.output))
+        case _:
+            return Notice(origin)
+
+
+def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
+    """`can_ask` says nothing here: the plugin's host has no way to ask from a tool's hook."""
+    if event in GUARDED and stops(verdict, can_ask=False):
+        return Reply(2, b"", explain(verdict, can_ask=False).encode())
+    return Reply()
+
+
+def _tool(name: str, args: Raw) -> Tool:
+    if not name or not args:
+        raise PayloadError("payload not understood: no tool name or no tool input")
+    read = TOOLS.get(name)
+    if read:
+        return read(bytes(args))
+    text = bytes(args).decode("utf-8", "replace")
+    server, underscore, tool = name.partition("_")
+    # An MCP tool is called SERVER_TOOL; nothing else in the payload tells it from a built-in one.
+    return Mcp(server, tool, text) if underscore and name not in OWN else Other(name, text)
+
+
+def _prompt(output: Raw) -> str:
+    said = anything(output) if output else {}
+    parts = said.get("parts") if isinstance(said, dict) else None
+    texts = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+# ---- installing ----------------------------------------------------------------
+
+
+def files(places: Places) -> tuple[str, ...]:
+    return (_plugin(places), *_configs(places))
+
+
+def hooks_in(places: Places) -> tuple[str, ...]:
+    return files(places)
+
+
+def edits(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
+    plugin = PlannedEdit(
+        _plugin(places), current[_plugin(places)], render_shim("opencode.js", places), "the plugin"
+    )
+    path = _config(places, current)
+    after = _with_guard(path, current[path])
+    return (plugin, PlannedEdit(path, current[path], after, "no tools unless the plugin is loaded"))
+
+
+def removals(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
+    path = _config(places, current)
+    return (
+        PlannedEdit(path, current[path], _without_guard(path, current[path]), "our guard out again"),
+        PlannedEdit(_plugin(places), current[_plugin(places)], None, "the plugin"),
+    )
+
+
+def gaps(places: Places, current: Mapping[str, bytes | None]) -> tuple[str, ...]:
+    path = _config(places, current)
+    try:
+        permission = _root(path, current.get(path))[1].get("permission")
+    except ReflexError as e:
+        return (e.message,)
+    if (permission is not None and permission.kind != "object") or _guarded(permission) is False:
+        return (
+            f"{path} has a permission of its own for every tool, so an unloaded plugin leaves tools open",
+        )
+    return ()
+
+
+def _plugin(places: Places) -> str:
+    return os.path.join(places.agent_home(NAME), "plugins", "reflex.js")
+
+
+def _configs(places: Places) -> tuple[str, str]:
+    base = places.agent_home(NAME)
+    return (os.path.join(base, "opencode.jsonc"), os.path.join(base, "opencode.json"))
+
+
+def _config(places: Places, current: Mapping[str, bytes | None]) -> str:
+    """The file that opencode reads last and the user has; opencode.json where there is none."""
+    commented, usual = _configs(places)
+    return commented if current.get(commented) is not None else usual
+
+
+def _with_guard(path: str, current: bytes | None) -> bytes | None:
+    text, root = _root(path, current)
+    permission = root.get("permission")
+    if permission is None:
+        return insert(text, root, OPENCODE_GUARD, "permission").encode()
+    if permission.kind != "object" or _guarded(permission) is not None:
+        return current
+    for key, value in OPENCODE_GUARD.items():
+        text = insert(text, permission, value, key)
+    return text.encode()
+
+
+def _without_guard(path: str, current: bytes | None) -> bytes | None:
+    if current is None:
+        return None
+    text, root = _root(path, current)
+    permission = root.get("permission")
+    if permission is None or not _guarded(permission):
+        return current
+    if len(permission.items) == 1:
+        return cut(text, root, root.keys.index("permission")).encode()
+    return cut(text, permission, permission.keys.index("*")).encode()
+
+
+def _guarded(permission: Node | None) -> bool | None:
+    """True: our guard stands; False: the user has his own word on every tool; None: neither."""
+    if permission is None or permission.kind != "object":
+        return None
+    own = permission.get("*")
+    return None if own is None else plain(own) == OPENCODE_GUARD["*"]
+
+
+def _root(path: str, current: bytes | None) -> tuple[str, Node]:
+    try:
+        text = current.decode("utf-8") if current and current.strip() else "{}\n"
+        root = parse_json(text)
+    except (BadJson, UnicodeDecodeError) as e:
+        raise ReflexError(f"{path} cannot be read: {e}", "repair it, then run reflexctl setup again") from e
+    if root.kind != "object":
+        raise ReflexError(f"{path} does not hold a JSON object", "repair it, then run reflexctl setup again")
+    return text, root
