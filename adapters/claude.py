@@ -118,9 +118,7 @@ TOOLS: dict[str, ToolReader] = {
     "Read": reader(FileInput, lambda i: Read(i.file_path)),
     "Write": reader(WriteInput, lambda i: Write(i.file_path, i.content)),
     "Edit": reader(EditInput, lambda i: Edit(i.file_path, i.new_string)),
-    "MultiEdit": reader(
-        MultiEditInput, lambda i: Edit(i.file_path, "\n".join(e.new_string for e in i.edits))
-    ),
+    "MultiEdit": reader(MultiEditInput, lambda i: Edit(i.file_path, "\n".join(e.new_string for e in i.edits))),
     "NotebookEdit": reader(NotebookInput, lambda i: Edit(i.notebook_path, i.new_source)),
     "Glob": reader(PatternInput, _search),
     "Grep": reader(PatternInput, _search),
@@ -211,6 +209,4 @@ def _group(places: Places, event: str) -> dict[str, object]:
     if event in GUARDED:
         handler["onFailure"] = "block"
     # SessionStart and its kin match on other words than tools; no matcher means all of them.
-    return (
-        {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}
-    )
+    return {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}

@@ -149,6 +149,4 @@ def _config(places: Places) -> str:
 
 def _group(places: Places, event: str) -> dict[str, object]:
     handler = {"type": "command", "command": hook_line(places, NAME, event), "timeout": TIMEOUT_S}
-    return (
-        {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}
-    )
+    return {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}

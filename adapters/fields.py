@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -19,9 +18,7 @@ RESULT_CAP = 256 * 1024
 ToolReader = Callable[[bytes], Tool]
 
 
-@cache
-def _decoder(shape: type[T]) -> msgspec.json.Decoder[T]:
-    return msgspec.json.Decoder(shape)
+_decoders: dict[type, msgspec.json.Decoder[Any]] = {}
 
 
 def decode(payload: bytes | Raw, shape: type[T]) -> T:
@@ -30,11 +27,16 @@ def decode(payload: bytes | Raw, shape: type[T]) -> T:
     Of a key given twice the last one counts, as in the agents' own parsers.
     """
     try:
-        return _decoder(shape).decode(payload)
+        found: T = _decoder(shape).decode(payload)
+        return found
     except (msgspec.MsgspecError, UnicodeError) as e:
         raise PayloadError(f"payload not understood: {e}") from e
     except RecursionError as e:
         raise PayloadError("payload not understood: nested too deeply") from e
+
+
+def _decoder(shape: type) -> msgspec.json.Decoder[Any]:
+    return _decoders.get(shape) or _decoders.setdefault(shape, msgspec.json.Decoder(shape))
 
 
 def reader(shape: type[T], build: Callable[[T], Tool]) -> ToolReader:
@@ -60,9 +62,7 @@ def text_of(raw: bytes | Raw | None) -> str:
         elif isinstance(value, list):
             pending.extend(reversed(value))
         elif isinstance(value, dict):
-            shown = [
-                value[key] for key in ("text", "stdout", "stderr", "output", "content") if value.get(key)
-            ]
+            shown = [value[key] for key in ("text", "stdout", "stderr", "output", "content") if value.get(key)]
             pending.extend(reversed(shown or list(value.values())))
     return "\n".join(parts)[:RESULT_CAP]
 

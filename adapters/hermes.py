@@ -294,7 +294,8 @@ def _config(places: Places) -> str:
 
 
 def _load(path: str, current: bytes | None) -> dict[str, Any]:
-    from ruamel.yaml import YAML, YAMLError
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
 
     try:
         root = YAML(typ="safe", pure=True).load((current or b"").decode("utf-8")) or {}
@@ -347,9 +348,7 @@ def _rewrite(path: str, current: bytes, change: Any) -> bytes:
     if plugins is None:
         plugins = root["plugins"] = {}
     if not isinstance(plugins, dict) or not isinstance(plugins.setdefault("enabled", []) or [], list):
-        raise ReflexError(
-            f"{path}: plugins.enabled is not a list", "repair it, then run reflexctl setup again"
-        )
+        raise ReflexError(f"{path}: plugins.enabled is not a list", "repair it, then run reflexctl setup again")
     if plugins["enabled"] is None:
         plugins["enabled"] = []
     change(plugins["enabled"])

@@ -96,12 +96,7 @@ def _without(path: str, text: str) -> str:
         if hooks is None or hooks.kind != "object":
             return text
         spot = next(
-            (
-                (e, g)
-                for e, groups in enumerate(hooks.items)
-                for g, group in enumerate(groups.items)
-                if _ours(group)
-            ),
+            ((e, g) for e, groups in enumerate(hooks.items) for g, group in enumerate(groups.items) if _ours(group)),
             None,
         )
         if spot is None:
@@ -148,7 +143,5 @@ def _hooks(path: str, text: str) -> Node:
 def _list(path: str, hooks: Node, event: str) -> Node:
     groups = hooks.get(event)
     if groups is None or groups.kind != "array":
-        raise ReflexError(
-            f'{path}: hooks of "{event}" are not a list', "repair it, then run reflexctl setup again"
-        )
+        raise ReflexError(f'{path}: hooks of "{event}" are not a list', "repair it, then run reflexctl setup again")
     return groups

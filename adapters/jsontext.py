@@ -64,9 +64,7 @@ def insert(text: str, parent: Node, value: object, key: str | None = None) -> st
     unit, newline = _unit(text), "\r\n" if "\r\n" in text else "\n"
     outer = _indent_at(text, parent.start)
     inner = (
-        _indent_at(text, parent.starts[-1])
-        if parent.starts and _own_line(text, parent.starts[-1])
-        else outer + unit
+        _indent_at(text, parent.starts[-1]) if parent.starts and _own_line(text, parent.starts[-1]) else outer + unit
     )
     body = json.dumps(value, indent=unit or None, ensure_ascii=False).replace("\n", newline + inner)
     entry = (json.dumps(key, ensure_ascii=False) + ": " if key is not None else "") + body

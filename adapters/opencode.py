@@ -166,9 +166,7 @@ def parse(event: str, payload: bytes) -> Event:
             args = decode(said.output, Output).args if said.output else Raw(b"")
             return ToolCall(origin, call.tool, _tool(call.tool, args), call.callID)
         case "tool.execute.after":
-            return ToolResult(
-                origin, call.tool, _tool(call.tool, call.args), call.callID, text_of(said.output)
-            )
+            return ToolResult(origin, call.tool, _tool(call.tool, call.args), call.callID, text_of(said.output))
         case "chat.message":
             return Prompt(origin, _prompt(said.output))
         case _:
@@ -213,9 +211,7 @@ def hooks_in(places: Places) -> tuple[str, ...]:
 
 
 def edits(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
-    plugin = PlannedEdit(
-        _plugin(places), current[_plugin(places)], render_shim("opencode.js", places), "the plugin"
-    )
+    plugin = PlannedEdit(_plugin(places), current[_plugin(places)], render_shim("opencode.js", places), "the plugin")
     path = _config(places, current)
     after = _with_guard(path, current[path])
     return (plugin, PlannedEdit(path, current[path], after, "no tools unless the plugin is loaded"))
@@ -236,9 +232,7 @@ def gaps(places: Places, current: Mapping[str, bytes | None]) -> tuple[str, ...]
     except ReflexError as e:
         return (e.message,)
     if (permission is not None and permission.kind != "object") or _guarded(permission) is False:
-        return (
-            f"{path} has a permission of its own for every tool, so an unloaded plugin leaves tools open",
-        )
+        return (f"{path} has a permission of its own for every tool, so an unloaded plugin leaves tools open",)
     return ()
 
 

@@ -136,9 +136,7 @@ def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
     if stops(verdict, can_ask):
         return Reply(2, b"", text.encode())
     if verdict.decision is Decision.ASK:
-        return Reply(
-            0, json.dumps({"confirm": {"title": "reflex: let this call run?", "message": text}}).encode()
-        )
+        return Reply(0, json.dumps({"confirm": {"title": "reflex: let this call run?", "message": text}}).encode())
     return Reply()
 
 

@@ -69,9 +69,7 @@ def parse(agent: Agent, tools: Mapping[str, ToolReader], event: str, payload: by
         case "PostToolUse" | "PostToolUseFailure":
             text = said.error or text_of(said.tool_response)
             failed = event == "PostToolUseFailure"
-            return ToolResult(
-                origin, said.tool_name, _tool(tools, said), said.tool_use_id or "", text, failed
-            )
+            return ToolResult(origin, said.tool_name, _tool(tools, said), said.tool_use_id or "", text, failed)
         case "UserPromptSubmit":
             return Prompt(origin, said.prompt)
         case "SessionStart":

@@ -143,14 +143,10 @@ def check_private_dir(path: str) -> None:
     if found.st_uid != os.geteuid():
         raise UnsafePathError(f"{path} belongs to uid {found.st_uid}, not to us")
     if found.st_mode & 0o077:
-        raise UnsafePathError(
-            f"{path} is open to others (mode {stat.S_IMODE(found.st_mode):o})", f"chmod 700 {path}"
-        )
+        raise UnsafePathError(f"{path} is open to others (mode {stat.S_IMODE(found.st_mode):o})", f"chmod 700 {path}")
 
 
 def _fits(path: str) -> str:
     if len(os.fsencode(path)) > SUN_PATH_MAX:
-        raise ReflexError(
-            f"socket path is longer than {SUN_PATH_MAX} bytes: {path}", "use a shorter home directory"
-        )
+        raise ReflexError(f"socket path is longer than {SUN_PATH_MAX} bytes: {path}", "use a shorter home directory")
     return path

@@ -79,7 +79,7 @@ def render(name: str, places: Places) -> bytes:
         "OPENCODE_GUARD": OPENCODE_GUARD,
     }
     for key, value in values.items():
-        text = text.replace(f"@{key}@", literal(value))
+        text = text.replace(f'"@{key}@"', literal(value))
     return text.replace("@VERSION@", __version__).encode("utf-8")
 
 

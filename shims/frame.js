@@ -1,11 +1,11 @@
 // Carries one event to reflexd over its private socket. Resolves to {exit, stdout, stderr} after a
 // complete, well-formed answer inside the deadline; rejects with an Error whose message says why in
 // every other case. Node gives no peer credentials: what is checked is the directory and the socket.
-const RUN_DIR = @RUN_DIR@;
-const SOCKET = @SOCKET@;
-const UID = @UID@;
-const DEADLINE_MS = @DEADLINE_MS@;
-const HINT = @HINT@;
+const RUN_DIR = "@RUN_DIR@";
+const SOCKET = "@SOCKET@";
+const UID = "@UID@";
+const DEADLINE_MS = "@DEADLINE_MS@";
+const HINT = "@HINT@";
 const CAP = 8388608;
 const ABSENT = ["ENOENT", "ECONNREFUSED"]; // Bun says ENOENT for a socket that nobody listens on
 

@@ -9,7 +9,7 @@ import net from "node:net";
 
 /*@FRAME@*/
 
-const GUARD = @OPENCODE_GUARD@;
+const GUARD = "@OPENCODE_GUARD@";
 
 // Setup puts GUARD into the user's opencode.json: every tool denied. Only a loaded plugin takes it out
 // again, so an opencode that could not load this file refuses its tools instead of running them.

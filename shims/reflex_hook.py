@@ -7,19 +7,18 @@
 # What is not covered: a stopped process (SIGSTOP) outlives its alarm, and a program of the
 # same user can pose as reflexd. No variable of the environment is read. No JSON is parsed.
 # Only builtin modules and _socket: `import socket` alone would double the time of a call.
+import _signal
+import _socket
 import posix
 import sys
 from time import monotonic
 
-import _signal
-import _socket
-
-RUN_DIR = @RUN_DIR@
-SOCKET = @SOCKET@
-UID = @UID@
-DEADLINE = @DEADLINE_MS@
-HINT = @HINT@
-PERMISSION_DENY = @PERMISSION_DENY@
+RUN_DIR = "@RUN_DIR@"
+SOCKET = "@SOCKET@"
+UID = "@UID@"
+DEADLINE = "@DEADLINE_MS@"
+HINT = "@HINT@"
+PERMISSION_DENY = "@PERMISSION_DENY@"
 CAP = 8388608
 GO_ON, REFUSED = 40, 42
 

@@ -15,15 +15,22 @@ import struct
 import sys
 import time
 
-RUN_DIR = @RUN_DIR@
-SOCKET = @SOCKET@
-UID = @UID@
-DEADLINE_MS = @DEADLINE_MS@
-HINT = @HINT@
+RUN_DIR = "@RUN_DIR@"
+SOCKET = "@SOCKET@"
+UID = "@UID@"
+DEADLINE_MS = "@DEADLINE_MS@"
+HINT = "@HINT@"
 TOLD_MS = 1000
 CAP = 8 * 1024 * 1024
-TOLD = ("post_tool_call", "pre_llm_call", "on_session_start", "on_session_end", "on_session_finalize",
-        "subagent_start", "subagent_stop")
+TOLD = (
+    "post_tool_call",
+    "pre_llm_call",
+    "on_session_start",
+    "on_session_end",
+    "on_session_finalize",
+    "subagent_start",
+    "subagent_stop",
+)
 
 
 class Trouble(Exception):
