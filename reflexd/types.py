@@ -192,6 +192,73 @@ Guarded = ToolCall | PermissionRequest
 """The events that fail closed. All others warn and let go."""
 
 
+# ---- what a tool call would do ---------------------------------------------------
+
+EffectKind = Literal[
+    "read", "write", "delete", "move", "attributes", "exec", "signal", "control", "push", "environment", "connect"
+]
+Place = Literal[
+    "root",  # / or everything right below it
+    "home",  # a home directory, or everything right below it
+    "home_entry",  # right below the home directory
+    "home_inner",  # deeper in the home directory, outside the workspace
+    "system",  # what the machine needs: /etc, /usr, ...
+    "shared",  # below /opt, /srv, /usr/local, /var: other people's, but not the machine's own
+    "device",  # a disk, or the kernel's memory
+    "scratch",  # temporary directories
+    "workspace_root",  # the working directory as a whole
+    "workspace",  # below the working directory
+    "disposable",  # build output and caches, known by name
+    "outside",  # anywhere else
+    "unknown",  # cannot be told from the text
+    "reflex",  # reflex's own files, sockets, service, process
+    "hook_file",  # an agent's file that hooks reflex in
+    "agent_settings",
+    "git_hooks",
+    "startup",  # files that shells and sessions read when they start
+    "credentials",
+]
+
+
+class Effect(Struct, frozen=True):
+    """One thing a call would do to one target.
+
+    `target` is absolute where it is a path, with `…` for what cannot be known, and holds
+    a branch for push, a variable's name for environment, a process for signal. A path can
+    lie in several places at once: an agent's settings lie below the home directory too.
+    `recursive`: everything below the target as well. `detail` is the program's own word
+    where that helps a reader (a subcommand, a flag).
+    """
+
+    kind: EffectKind
+    target: str
+    places: tuple[Place, ...] = ()
+    recursive: bool = False
+    force: bool = False
+    detail: str = ""
+
+
+class Command(Struct, frozen=True):
+    """A program that would run: its words as it would get them, and the wrappers it was found under."""
+
+    argv: tuple[str, ...]
+    via: tuple[str, ...] = ()
+    cwd: str = ""
+
+
+class Facts(Struct, frozen=True):
+    """What a tool call would do, as far as it can be told from the call alone.
+
+    `read_only` is a proof: every program is known, with every flag of it. `opaque` says
+    what could not be read, empty where everything could; an opaque call is never read-only.
+    """
+
+    commands: tuple[Command, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    read_only: bool = False
+    opaque: str = ""
+
+
 # ---- deciding ------------------------------------------------------------------
 
 
