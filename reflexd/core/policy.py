@@ -115,7 +115,8 @@ def load(data: bytes, name: str, base: Policy | None = None) -> Policy:
         text = data.decode()
         raw = tomllib.loads(text)
     except UnicodeDecodeError as e:
-        raise PolicyError(f"{name}: line {data.count(b'\n', 0, e.start) + 1}: not UTF-8") from e
+        line = data.count(b"\n", 0, e.start) + 1
+        raise PolicyError(f"{name}: line {line}: not UTF-8") from e
     except (tomllib.TOMLDecodeError, RecursionError) as e:
         raise PolicyError(f"{name}: {e or 'nested too deeply'}") from e
     try:
