@@ -1,0 +1,55 @@
+"""opencode, `opencode run`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from tests.agents.drivers.base import MCP_NAME, PROMPT, mcp_command
+from tests.agents.llm import Call, Step
+from tests.agents.world import World
+
+NAME = "opencode"
+VERSION = "1.18.33"
+PROGRAM = "node_modules/.bin/opencode"
+
+
+def configure(world: World, url: str) -> None:
+    model = {"name": "scripted", "tool_call": True, "limit": {"context": 200000, "output": 8000}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "scripted",
+        "options": {"baseURL": f"{url}/v1", "apiKey": "none"},
+        "models": {"scripted": model},
+    }
+    config = {
+        "provider": {"scripted": provider},
+        "model": "scripted/scripted",
+        "small_model": "scripted/scripted",
+        "mcp": {MCP_NAME: {"type": "local", "command": mcp_command(world), "enabled": True}},
+    }
+    world.write(".config/opencode/opencode.json", json.dumps(config, indent=2))
+
+
+def command(program: str) -> list[str]:
+    return [program, "run", "--print-logs", PROMPT]
+
+
+def environment(world: World, url: str) -> Mapping[str, str]:
+    return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+
+
+def shell(command: str) -> Call:
+    return Call("bash", {"command": command, "description": "a step"})
+
+
+def write(path: str, content: str) -> Call:
+    return Call("write", {"filePath": path, "content": content})
+
+
+def mcp(name: str) -> Call | None:
+    return Call(f"{MCP_NAME}_mark", {"name": name})
+
+
+def spawn(task: str) -> tuple[Step, ...]:
+    return (Step((Call("task", {"description": "a task", "prompt": task, "subagent_type": "general"}),)),)
