@@ -2,7 +2,9 @@
 
 Observed on 2.1.332 and 2.1.197. Only exit 2 or a valid deny JSON stops a tool; exit 1, a crash, a
 timeout and garbage on stdout all run it. `onFailure: "block"` closes most of that from 2.1.295 on
-and is ignored before. PermissionRequest: exit 2 is only "ask as usual", so its deny is JSON.
+and is ignored before. PermissionRequest: exit 2 is only "ask as usual", so its deny is JSON. A command that
+a skill runs while it loads calls PreSkillShellCommand alone, which 2.1.197 does not know: such a command
+runs unseen there.
 """
 
 from __future__ import annotations
@@ -16,14 +18,17 @@ from msgspec import Struct
 from reflexd.adapters import hookfile, stdin_hooks
 from reflexd.adapters.fields import ToolReader, reader
 from reflexd.adapters.wording import explain, stops
+from reflexd.errors import PayloadError
 from reflexd.shims import HOOK_NAME, hook_line, hook_path
 from reflexd.shims import render as render_shim
 from reflexd.types import (
     Agent,
+    Code,
     Decision,
     Edit,
     Event,
     Fetch,
+    Mcp,
     Places,
     PlannedEdit,
     Read,
@@ -40,6 +45,7 @@ from reflexd.types import (
 NAME: Agent = "claude"
 EVENTS = (
     "PreToolUse",
+    "PreSkillShellCommand",
     "PermissionRequest",
     "PostToolUse",
     "PostToolUseFailure",
@@ -50,13 +56,31 @@ EVENTS = (
     "SubagentStop",
     "Stop",
 )
-GUARDED = stdin_hooks.GUARDED
+GUARDED = frozenset({"PreToolUse", "PreSkillShellCommand", "PermissionRequest"})
+ON_TOOLS = GUARDED | {"PostToolUse", "PostToolUseFailure"}
 TIMEOUT_S = 30
 
 
 class BashInput(Struct, frozen=True):
     command: str
     run_in_background: bool | None = None
+
+
+class CommandInput(Struct, frozen=True):
+    command: str
+
+
+class Socket(Struct, frozen=True):
+    url: str
+
+
+class MonitorInput(Struct, frozen=True):
+    command: str | None = None
+    ws: Socket | None = None
+
+
+class CodeInput(Struct, frozen=True):
+    code: str
 
 
 class FileInput(Struct, frozen=True):
@@ -100,6 +124,17 @@ class QueryInput(Struct, frozen=True):
     query: str
 
 
+class ResourceInput(Struct, frozen=True):
+    server: str
+    uri: str
+
+
+class WorkflowInput(Struct, frozen=True):
+    script: str | None = None
+    name: str | None = None
+    scriptPath: str | None = None
+
+
 class TaskInput(Struct, frozen=True):
     prompt: str = ""
     description: str = ""
@@ -113,8 +148,27 @@ def _spawn(i: TaskInput) -> Tool:
     return Spawn(i.prompt or i.description)
 
 
+def _monitor(i: MonitorInput) -> Tool:
+    if i.command is not None:
+        return Shell(i.command, background=True)
+    if i.ws is not None:
+        return Fetch(i.ws.url)
+    raise PayloadError("payload not understood: a monitor of nothing")
+
+
+def _resource(i: ResourceInput) -> Tool:
+    return Mcp(i.server, "read_resource", json.dumps({"uri": i.uri}))
+
+
+_code = reader(CodeInput, lambda i: Code("javascript", i.code))
+
 TOOLS: dict[str, ToolReader] = {
     "Bash": reader(BashInput, lambda i: Shell(i.command, background=bool(i.run_in_background))),
+    "Monitor": reader(MonitorInput, _monitor),
+    "mcp__workspace__bash": reader(CommandInput, lambda i: Shell(i.command)),
+    "PowerShell": reader(CommandInput, lambda i: Code("powershell", i.command)),
+    "REPL": _code,
+    "Eval": _code,
     "Read": reader(FileInput, lambda i: Read(i.file_path)),
     "Write": reader(WriteInput, lambda i: Write(i.file_path, i.content)),
     "Edit": reader(EditInput, lambda i: Edit(i.file_path, i.new_string)),
@@ -126,11 +180,13 @@ TOOLS: dict[str, ToolReader] = {
     "WebSearch": reader(QueryInput, lambda i: WebSearch(i.query)),
     "Agent": reader(TaskInput, _spawn),
     "Task": reader(TaskInput, _spawn),
+    "Workflow": reader(WorkflowInput, lambda i: Spawn(i.script or i.scriptPath or i.name or "")),
+    "ReadMcpResourceTool": reader(ResourceInput, _resource),
 }
 
 
 def parse(event: str, payload: bytes) -> Event:
-    return stdin_hooks.parse(NAME, TOOLS, event, payload)
+    return stdin_hooks.parse(NAME, TOOLS.get, event, payload)
 
 
 def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
@@ -143,6 +199,8 @@ def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
                 return Reply()
             said = {"hookEventName": event, "permissionDecision": verdict.decision.value}
             return _json({**said, "permissionDecisionReason": text})
+        case "PreSkillShellCommand" if stops(verdict, can_ask=False):
+            return Reply(2, b"", explain(verdict, can_ask=False).encode() + b"\n")
         case "PermissionRequest" if stops(verdict, can_ask):
             # An ask that can be asked needs no answer: the agent is about to ask anyway.
             return _json({"hookEventName": event, "decision": {"behavior": "deny", "message": text}})
@@ -208,5 +266,5 @@ def _group(places: Places, event: str) -> dict[str, object]:
     }
     if event in GUARDED:
         handler["onFailure"] = "block"
-    # SessionStart and its kin match on other words than tools; no matcher means all of them.
-    return {"matcher": "*", "hooks": [handler]} if "Tool" in event or event in GUARDED else {"hooks": [handler]}
+    # The others match on other words than tools; no matcher means all of them.
+    return {"matcher": "*", "hooks": [handler]} if event in ON_TOOLS else {"hooks": [handler]}

@@ -11,10 +11,10 @@ import json
 import os
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from reflexd.adapters import hookfile, stdin_hooks
-from reflexd.adapters.fields import ToolReader, reader
+from reflexd.adapters.fields import ToolReader, reader, text_of
 from reflexd.adapters.wording import explain, stops
 from reflexd.shims import HOOK_NAME, hook_line, hook_path
 from reflexd.shims import render as render_shim
@@ -44,7 +44,7 @@ EVENTS = (
     "Stop",
 )
 """SessionEnd is left out: its time is one second and nothing depends on it."""
-GUARDED = stdin_hooks.GUARDED
+GUARDED = frozenset({"PreToolUse", "PermissionRequest"})
 TIMEOUT_S = 30
 
 
@@ -57,22 +57,29 @@ class PathInput(Struct, frozen=True):
 
 
 class MessageInput(Struct, frozen=True):
-    message: str
+    """A task as text, or as a list of text and image items."""
+
+    message: str | None = None
+    items: Raw = Raw(b"")
 
 
-_spawn = reader(MessageInput, lambda i: Spawn(i.message))
+_spawn = reader(MessageInput, lambda i: Spawn(i.message or text_of(i.items)))
 
 TOOLS: dict[str, ToolReader] = {
     "Bash": reader(CommandInput, lambda i: Shell(i.command)),
     "apply_patch": reader(CommandInput, lambda i: Patch(i.command)),
     "view_image": reader(PathInput, lambda i: Read(i.path)),
-    "spawn_agent": _spawn,
-    "collaborationspawn_agent": _spawn,
 }
 
 
+def _find(name: str) -> ToolReader | None:
+    # The namespace of the agents' tools is a setting, and is put before the name without a separator.
+    spawns = name.endswith("spawn_agent") and not name.startswith("mcp__")
+    return _spawn if spawns else TOOLS.get(name)
+
+
 def parse(event: str, payload: bytes) -> Event:
-    return stdin_hooks.parse(NAME, TOOLS, event, payload)
+    return stdin_hooks.parse(NAME, _find, event, payload)
 
 
 def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:

@@ -3,6 +3,7 @@
 Observed on 0.19.0. Hermes runs the tool when a hook raises and when a plugin does not load; a block
 without a message is ignored. Its shell hooks run the tool on a crash, a timeout and on exit 2 without
 JSON, so they are not used. "approve" prompts in the interactive chat alone: -z and --yolo let it through.
+Of several plugins the first that answers counts: another's "approve" is asked before our block is heard.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec import Raw, Struct
 
+from reflexd.adapters import yamltext
 from reflexd.adapters.fields import ToolReader, decode, mcp_or_other, reader, text_of
 from reflexd.adapters.wording import explain, stops
 from reflexd.errors import PayloadError, ReflexError
@@ -61,6 +62,7 @@ EVENTS = (
     "subagent_stop",
 )
 GUARDED = frozenset({"pre_tool_call"})
+PLUGIN = "reflex"
 PLUGIN_FILES = ("plugin.yaml", "__init__.py")
 
 
@@ -88,7 +90,7 @@ class Payload(Struct, frozen=True):
 class TerminalInput(Struct, frozen=True):
     command: str
     workdir: str | None = None
-    background: bool | None = None
+    background: bool | str | int | None = None  # the hook comes before Hermes turns "true" into true
 
 
 class ProcessInput(Struct, frozen=True):
@@ -110,6 +112,7 @@ class WriteInput(Struct, frozen=True):
 
 
 class PatchInput(Struct, frozen=True):
+    mode: str | None = None
     path: str | None = None
     new_string: str | None = None
     patch: str | None = None
@@ -121,8 +124,11 @@ class SearchInput(Struct, frozen=True):
 
 
 class UrlsInput(Struct, frozen=True):
-    urls: tuple[str, ...] | str = ()
-    url: str = ""
+    urls: tuple[str, ...] | str
+
+
+class UrlInput(Struct, frozen=True):
+    url: str
 
 
 class QueryInput(Struct, frozen=True):
@@ -131,10 +137,12 @@ class QueryInput(Struct, frozen=True):
 
 class OneTask(Struct, frozen=True):
     goal: str = ""
+    context: str | None = None
 
 
 class DelegateInput(Struct, frozen=True):
     goal: str | None = None
+    context: str | None = None
     tasks: tuple[OneTask, ...] | None = None
 
 
@@ -144,20 +152,23 @@ def _process(i: ProcessInput) -> Tool:
 
 
 def _patch(i: PatchInput) -> Tool:
-    if i.patch is not None:
+    # Hermes goes by the mode alone: a patch text beside mode "replace" is decoration, and the other way round.
+    if i.mode == "patch":
+        if i.patch is None:
+            raise PayloadError("payload not understood: a patch without its text")
         return Patch(i.patch)
     if i.path is None:
-        raise PayloadError("payload not understood: a patch without a path or a text")
+        raise PayloadError("payload not understood: an edit without a path")
     return Edit(i.path, i.new_string or "")
 
 
 def _urls(i: UrlsInput) -> Tool:
-    urls = (i.urls,) if isinstance(i.urls, str) else i.urls
-    return Fetch(" ".join(url for url in (*urls, i.url) if url))
+    return Fetch(i.urls if isinstance(i.urls, str) else " ".join(i.urls))
 
 
 def _delegate(i: DelegateInput) -> Tool:
-    return Spawn("\n".join([i.goal or "", *(task.goal for task in i.tasks or ())]).strip())
+    texts = [i.goal, i.context, *(text for task in i.tasks or () for text in (task.goal, task.context))]
+    return Spawn("\n".join(text for text in texts if text))
 
 
 TOOLS: dict[str, ToolReader] = {
@@ -169,6 +180,7 @@ TOOLS: dict[str, ToolReader] = {
     "patch": reader(PatchInput, _patch),
     "search_files": reader(SearchInput, lambda i: Search(i.pattern, i.path or "")),
     "web_extract": reader(UrlsInput, _urls),
+    "browser_navigate": reader(UrlInput, lambda i: Fetch(i.url)),
     "web_search": reader(QueryInput, lambda i: WebSearch(i.query)),
     "delegate_task": reader(DelegateInput, _delegate),
 }
@@ -224,15 +236,14 @@ def parse(event: str, payload: bytes) -> Event:
 def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
     if event not in GUARDED:
         return Reply()
+    # Hermes remembers a person's "always" under rule_key. Only a key that never comes again makes it mean
+    # this call; a rule's name, or none, would wave through whatever that rule catches next.
+    can_ask = can_ask and bool(verdict.id)
     text = explain(verdict, can_ask)
     if stops(verdict, can_ask):
         return Reply(2, b"", text.encode())
     if verdict.decision is Decision.ASK:
-        said = {
-            "action": "approve",
-            "message": text,
-            "rule_key": "reflex:" + (verdict.rule or verdict.decided_by),
-        }
+        said = {"action": "approve", "message": text, "rule_key": f"reflex:{verdict.id}"}
         return Reply(0, json.dumps(said).encode())
     return Reply()
 
@@ -261,14 +272,14 @@ def edits(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedE
         for name, path in zip(PLUGIN_FILES, _plugin(places), strict=True)
     ]
     path = _config(places)
-    after = _enable(path, current[path])
+    after = yamltext.enable(path, current[path], PLUGIN)
     return (*planned, PlannedEdit(path, current[path], after, "the plugin switched on"))
 
 
 def removals(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
     path = _config(places)
     return (
-        PlannedEdit(path, current[path], _disable(path, current[path]), "the plugin's entry out again"),
+        PlannedEdit(path, current[path], yamltext.disable(path, current[path], PLUGIN), "the plugin's entry out again"),
         *(PlannedEdit(file, current[file], None, "the plugin") for file in _plugin(places)),
     )
 
@@ -276,82 +287,18 @@ def removals(places: Places, current: Mapping[str, bytes | None]) -> tuple[Plann
 def gaps(places: Places, current: Mapping[str, bytes | None]) -> tuple[str, ...]:
     path = _config(places)
     try:
-        plugins = _load(path, current.get(path)).get("plugins")
+        plugins = yamltext.load(path, current.get(path)).get("plugins")
     except ReflexError as e:
         return (f"{e.message}; Hermes may run without its hooks",)
     disabled = plugins.get("disabled") if isinstance(plugins, dict) else None
-    if isinstance(disabled, list) and "reflex" in disabled:
+    if isinstance(disabled, list) and PLUGIN in disabled:
         return (f"{path} lists reflex among the disabled plugins",)
     return ()
 
 
 def _plugin(places: Places) -> tuple[str, ...]:
-    return tuple(os.path.join(places.agent_home(NAME), "plugins", "reflex", name) for name in PLUGIN_FILES)
+    return tuple(os.path.join(places.agent_home(NAME), "plugins", PLUGIN, name) for name in PLUGIN_FILES)
 
 
 def _config(places: Places) -> str:
     return os.path.join(places.agent_home(NAME), "config.yaml")
-
-
-def _load(path: str, current: bytes | None) -> dict[str, Any]:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        root = YAML(typ="safe", pure=True).load((current or b"").decode("utf-8")) or {}
-    except (YAMLError, UnicodeDecodeError) as e:
-        raise ReflexError(f"{path} is not readable YAML", "repair it, then run reflexctl setup again") from e
-    if not isinstance(root, dict):
-        raise ReflexError(f"{path} does not hold a mapping", "repair it, then run reflexctl setup again")
-    return root
-
-
-def _enabled(path: str, current: bytes | None) -> list[Any]:
-    plugins = _load(path, current).get("plugins") or {}
-    enabled = plugins.get("enabled") if isinstance(plugins, dict) else None
-    return enabled if isinstance(enabled, list) else []
-
-
-def _enable(path: str, current: bytes | None) -> bytes:
-    if "reflex" in _enabled(path, current):
-        return current or b""
-    if "plugins" not in _load(path, current):
-        # Nothing of the file needs to be read back and written: add a section at its end.
-        start = current or b""
-        return start + (b"" if not start or start.endswith(b"\n") else b"\n") + SECTION
-    return _rewrite(path, current or b"", lambda enabled: enabled.append("reflex"))
-
-
-SECTION = b"plugins:\n  enabled:\n    - reflex\n"
-
-
-def _disable(path: str, current: bytes | None) -> bytes | None:
-    if current is None or "reflex" not in _enabled(path, current):
-        return current
-    if current.endswith(SECTION):
-        return current.removesuffix(SECTION)
-    return _rewrite(path, current, lambda enabled: enabled.remove("reflex"))
-
-
-def _rewrite(path: str, current: bytes, change: Any) -> bytes:
-    """The file with `change` made to plugins.enabled; comments and quoting stay, line widths too."""
-    import io
-
-    from ruamel.yaml import YAML
-
-    yaml = YAML()
-    yaml.preserve_quotes = True
-    yaml.width = 1 << 16
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    root = yaml.load(current.decode("utf-8"))
-    plugins = root.get("plugins")
-    if plugins is None:
-        plugins = root["plugins"] = {}
-    if not isinstance(plugins, dict) or not isinstance(plugins.setdefault("enabled", []) or [], list):
-        raise ReflexError(f"{path}: plugins.enabled is not a list", "repair it, then run reflexctl setup again")
-    if plugins["enabled"] is None:
-        plugins["enabled"] = []
-    change(plugins["enabled"])
-    out = io.StringIO()
-    yaml.dump(root, out)
-    return out.getvalue().encode()

@@ -14,6 +14,7 @@ from reflexd.adapters.jsontext import BadJson, Node, cut, insert, parse, plain
 from reflexd.errors import ReflexError
 from reflexd.shims import HOOK_NAME
 
+EMPTY = "{}\n"
 OURS = f"/shims/{HOOK_NAME}"
 LOADERS = re.compile(r"(?:BASH_ENV|BASH_FUNC_.*|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)\Z")
 """Variables that run foreign code before a hook's first instruction."""
@@ -48,8 +49,11 @@ def add(
 
 
 def remove(path: str, current: bytes | None) -> bytes | None:
-    """The file without our groups, and without lists and objects that only held them."""
-    return None if current is None else _without(path, _text(path, current)).encode()
+    """The file without our handlers, and without lists and objects that only held them; None if nothing is left."""
+    if current is None:
+        return None
+    left = _without(path, _text(path, current))
+    return None if left == EMPTY else left.encode()
 
 
 def gaps(path: str, current: bytes | None) -> tuple[str, ...]:
@@ -80,40 +84,49 @@ def _installed(root: Node) -> dict[str, list[object]]:
     return found
 
 
-def _ours(group: Node) -> bool:
+def _ours(group: Node) -> list[int]:
+    """Which of a group's handlers are ours; a person may have put his own beside them."""
     handlers = group.get("hooks") if group.kind == "object" else None
-    for handler in handlers.items if handlers is not None else ():
-        command = handler.get("command") if handler.kind == "object" else None
-        if command is not None and isinstance(command.value, str) and OURS in command.value:
-            return True
-    return False
+    return [at for at, handler in enumerate(handlers.items if handlers is not None else ()) if _is_ours(handler)]
+
+
+def _is_ours(handler: Node) -> bool:
+    command = handler.get("command") if handler.kind == "object" else None
+    return command is not None and isinstance(command.value, str) and OURS in command.value
 
 
 def _without(path: str, text: str) -> str:
-    """`text` without our groups; a list or object is dropped only if taking ours out emptied it."""
+    """`text` without our handlers; a group, list or object goes only if taking ours out emptied it."""
     while True:
-        hooks = _root(path, text).get("hooks")
-        if hooks is None or hooks.kind != "object":
+        root = _root(path, text)
+        hooks = root.get("hooks")
+        spot = _first_of_ours(hooks) if hooks is not None and hooks.kind == "object" else None
+        if hooks is None or spot is None:
             return text
-        spot = next(
-            ((e, g) for e, groups in enumerate(hooks.items) for g, group in enumerate(groups.items) if _ours(group)),
-            None,
-        )
-        if spot is None:
-            return text
-        event, group = spot
-        if len(hooks.items[event].items) > 1:
-            text = cut(text, hooks.items[event], group)
+        event, group, handler = spot
+        groups = hooks.items[event]
+        handlers = groups.items[group].get("hooks")
+        if handlers is not None and len(handlers.items) > 1:
+            text = cut(text, handlers, handler)
+        elif len(groups.items) > 1:
+            text = cut(text, groups, group)
         elif len(hooks.items) > 1:
             text = cut(text, hooks, event)
         else:
-            root = parse(text)
             text = cut(text, root, root.keys.index("hooks"))
+
+
+def _first_of_ours(hooks: Node) -> tuple[int, int, int] | None:
+    for event, groups in enumerate(hooks.items):
+        for group, found in enumerate(map(_ours, groups.items)):
+            if found:
+                return event, group, found[0]
+    return None
 
 
 def _text(path: str, current: bytes | None) -> str:
     if current is None or not current.strip():
-        return "{}\n"
+        return EMPTY
     try:
         return current.decode("utf-8")
     except UnicodeDecodeError as e:

@@ -15,7 +15,7 @@ from msgspec import Struct
 from reflexd.errors import ReflexError
 
 DEPTH_MAX = 200
-_SPACE = re.compile(r"(?:[ \t\r\n]|//[^\n]*|/\*.*?\*/)*", re.S)
+_SPACE = re.compile(r"(?:[ \t\r\n]|//[^\n]*|/\*.*?\*/)*+", re.S)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 
@@ -32,15 +32,12 @@ class Node(Struct, frozen=True):
     starts: tuple[int, ...] = ()  # where each member begins (its key) or item begins
 
     def get(self, key: str) -> Node | None:
-        """The member `key` of an object; of a repeated key the last, as parsers take it."""
-        for name, item in zip(reversed(self.keys), reversed(self.items), strict=True):
-            if name == key:
-                return item
-        return None
+        """The member `key` of an object."""
+        return self.items[self.keys.index(key)] if key in self.keys else None
 
 
 class BadJson(ReflexError):
-    """Not JSON, with the line where it stops being that."""
+    """Not JSON, with the line where it stops being that; or JSON with a key given twice, which no edit is safe in."""
 
 
 def parse(text: str) -> Node:
@@ -60,32 +57,60 @@ def plain(node: Node) -> object:
 
 
 def insert(text: str, parent: Node, value: object, key: str | None = None) -> str:
-    """`text` with `value` as the last member (`key` given) or item of `parent`, indented like its neighbours."""
+    """`text` with `value` as the last member (`key` given) or item of `parent`, laid out like its neighbours.
+
+    Comments stay with the lines they stand on. `cut` of the same entry gives `text` back, but for white
+    space inside a container that held nothing.
+    """
+    name = json.dumps(key, ensure_ascii=False) + ": " if key is not None else ""
+    closer = parent.end - 1
+    last = parent.items[-1].end if parent.items else None
+    comma = _comma(text, last) if last is not None else None
+    own = "," if comma is not None else ""
+    if last is not None and "\n" not in text[parent.start : parent.end]:
+        at = last if comma is None else comma
+        entry = (" " if own else ", ") + name + json.dumps(value, ensure_ascii=False) + own
+        return text[:at] + entry + text[at:]
     unit, newline = _unit(text), "\r\n" if "\r\n" in text else "\n"
     outer = _indent_at(text, parent.start)
-    inner = (
-        _indent_at(text, parent.starts[-1]) if parent.starts and _own_line(text, parent.starts[-1]) else outer + unit
-    )
-    body = json.dumps(value, indent=unit or None, ensure_ascii=False).replace("\n", newline + inner)
-    entry = (json.dumps(key, ensure_ascii=False) + ": " if key is not None else "") + body
-    if not parent.items:
-        return text[: parent.start + 1] + newline + inner + entry + newline + outer + text[parent.end - 1 :]
-    last = parent.items[-1].end
-    tail = re.compile(r"(?:[ \t\r\n]|/\*.*?\*/|//[^\n]*)*,", re.S).match(text, last)
-    if tail:  # a trailing comma is already there
-        return text[: tail.end()] + newline + inner + entry + text[tail.end() :]
-    return text[:last] + "," + newline + inner + entry + text[last:]
+    lined_up = last is not None and _own_line(text, parent.starts[-1])
+    inner = _indent_at(text, parent.starts[-1]) if lined_up else outer + unit
+    body = json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", newline + inner)
+    entry = newline + inner + name + body + own
+    # After everything that stands between the last entry and the closer: a line comment there ends its line.
+    at = len(text[:closer].rstrip(" \t\r\n"))
+    if last is None:
+        tail = text[at:] if "\n" in text[at:closer] else newline + outer + text[closer:]
+        return text[:at] + entry + tail
+    if comma is not None:
+        return text[: max(at, comma)] + entry + text[max(at, comma) :]
+    return text[:last] + "," + text[last:at] + entry + text[at:]
 
 
 def cut(text: str, parent: Node, index: int) -> str:
     """`text` without the member or item `index` of `parent`: the inverse of insert for the last one."""
-    if len(parent.items) == 1:
-        inside = text[parent.start + 1 : parent.starts[0]] + text[parent.items[0].end : parent.end - 1]
-        keep = "" if not inside.replace(",", "").strip() else inside.replace(",", "", 1)
-        return text[: parent.start + 1] + keep + text[parent.end - 1 :]
-    if index:
-        return text[: parent.items[index - 1].end] + text[parent.items[index].end :]
-    return text[: parent.starts[0]] + text[parent.starts[1] :]
+    start, end = parent.starts[index], parent.items[index].end
+    comma = _comma(text, end)
+    stop = end if comma is None else comma
+    begin = len(text[:start].rstrip(" \t"))
+    if _own_line(text, start) and re.compile(r"[ \t]*(?:\r?\n|\Z)").match(text, stop):
+        begin = len(text[:begin].removesuffix("\n").removesuffix("\r"))
+    elif comma is not None:
+        begin, stop = start, len(text) - len(text[stop:].lstrip(" \t"))
+    before = text[:begin]
+    if comma is None and index:
+        # What goes with the last entry is the comma before it.
+        at = _comma(text, parent.items[index - 1].end)
+        assert at is not None
+        before = text[: at - 1] + text[at:begin]
+    if len(parent.items) == 1 and not (before[parent.start + 1 :] + text[stop : parent.end - 1]).strip():
+        return text[: parent.start + 1] + text[parent.end - 1 :]
+    return before + text[stop:]
+
+
+def replace(text: str, node: Node, value: object) -> str:
+    """`text` with `value`, on one line, where `node` stands."""
+    return text[: node.start] + json.dumps(value, ensure_ascii=False) + text[node.end :]
 
 
 def _value(text: str, at: int, depth: int) -> tuple[Node, int]:
@@ -94,11 +119,16 @@ def _value(text: str, at: int, depth: int) -> tuple[Node, int]:
     opener = text[at : at + 1]
     if opener in ("{", "["):
         return _container(text, at, depth, "}" if opener == "{" else "]")
-    found = _STRING.match(text, at) or _SCALAR.match(text, at)
+    value, end = _scalar(text, at, _STRING) if opener == '"' else _scalar(text, at, _SCALAR)
+    return Node(at, end, "scalar", value), end
+
+
+def _scalar(text: str, at: int, shape: re.Pattern[str]) -> tuple[object, int]:
+    found = shape.match(text, at)
     if not found:
         raise _bad(text, at)
     try:
-        return Node(at, found.end(), "scalar", json.loads(found[0])), found.end()
+        return json.loads(found[0]), found.end()
     except ValueError:
         raise _bad(text, at) from None
 
@@ -107,15 +137,19 @@ def _container(text: str, at: int, depth: int, closer: str) -> tuple[Node, int]:
     items: list[Node] = []
     keys: list[str] = []
     starts: list[int] = []
+    seen: set[str] = set()
     pos = _skip(text, at + 1)
     while not text.startswith(closer, pos):
         starts.append(pos)
         if closer == "}":
-            key = _STRING.match(text, pos)
-            colon = _skip(text, key.end()) if key else pos
-            if not key or not text.startswith(":", colon):
-                raise _bad(text, pos)
-            keys.append(json.loads(key[0]))
+            key, after = _scalar(text, pos, _STRING)
+            colon = _skip(text, after)
+            if not text.startswith(":", colon):
+                raise _bad(text, colon)
+            if key in seen:
+                raise BadJson(f"a JSON object with the key {key!r} twice, at line {_line(text, pos)}")
+            seen.add(str(key))
+            keys.append(str(key))
             pos = _skip(text, colon + 1)
         item, pos = _value(text, pos, depth + 1)
         items.append(item)
@@ -133,8 +167,18 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
+def _comma(text: str, end: int) -> int | None:
+    """Where the comma that follows a value ending at `end` ends; None where none follows."""
+    at = _skip(text, end)
+    return at + 1 if text.startswith(",", at) else None
+
+
 def _bad(text: str, at: int) -> BadJson:
-    return BadJson(f"not valid JSON at line {text.count(chr(10), 0, at) + 1}")
+    return BadJson(f"not valid JSON at line {_line(text, at)}")
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
 
 
 def _own_line(text: str, at: int) -> bool:

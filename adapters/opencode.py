@@ -3,7 +3,11 @@
 Observed on 1.18.33. opencode runs its tools when a plugin does not load, so setup also denies every
 tool in opencode.json, and the loaded plugin takes that entry out of the running configuration:
 a plugin that is missing, broken, or switched off by --pure leaves opencode without tools.
-Nothing can ask a person from the plugin, and no event carries which permission answer was given.
+Of permission entries the last that matches holds, so ours stands last, and under a name of its own:
+a person's own "*" is never mistaken for it. What is not covered: permissions of one agent or mode and
+those of a project's opencode.json come after ours, and hold where the plugin is not loaded.
+Nothing can ask a person from the plugin, and a subagent's calls carry a session of their own, which
+only `session.created` ties to its parent.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from collections.abc import Mapping
 from msgspec import Raw, Struct
 
 from reflexd.adapters.fields import ToolReader, anything, decode, reader, text_of
-from reflexd.adapters.jsontext import BadJson, Node, cut, insert, plain
+from reflexd.adapters.jsontext import BadJson, Node, cut, insert, plain, replace
 from reflexd.adapters.jsontext import parse as parse_json
 from reflexd.adapters.wording import explain, stops
 from reflexd.errors import PayloadError, ReflexError
@@ -51,6 +55,8 @@ from reflexd.types import (
 NAME: Agent = "opencode"
 EVENTS = ("tool.execute.before", "tool.execute.after", "chat.message", "session.created")
 GUARDED = frozenset({"tool.execute.before"})
+EMPTY = "{}\n"
+REPAIR = "repair it, then run reflexctl setup again"
 
 
 class Input(Struct, frozen=True):
@@ -148,7 +154,8 @@ TOOLS: dict[str, ToolReader] = {
     "codesearch": reader(QueryInput, lambda i: WebSearch(i.query)),
     "task": reader(TaskInput, lambda i: Spawn(i.prompt or i.description)),
 }
-OWN = frozenset({"invalid", "skill", "todowrite", "todoread", "question", "plan_enter", "plan_exit", "lsp"})
+OWN = frozenset({"plan_enter", "plan_exit", "list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource"})
+"""Tools of opencode's own that look like an MCP server's."""
 
 
 def parse(event: str, payload: bytes) -> Event:
@@ -156,9 +163,10 @@ def parse(event: str, payload: bytes) -> Event:
     if said.event != event:
         raise PayloadError("payload not understood: it is of another event than its hook")
     if event == "session.created":
-        origin = Origin(NAME, event, said.properties.sessionID, said.directory)
-        child = said.properties.info.parentID
-        return SubagentStart(origin, said.properties.info.title) if child else SessionStart(origin)
+        session, parent = said.properties.sessionID, said.properties.info.parentID
+        if parent:
+            return SubagentStart(Origin(NAME, event, parent, said.directory, session), said.properties.info.title)
+        return SessionStart(Origin(NAME, event, session, said.directory))
     call = decode(said.input, Input) if said.input else Input()
     origin = Origin(NAME, event, call.sessionID, said.directory)
     match event:
@@ -218,22 +226,27 @@ def edits(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedE
 
 
 def removals(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
-    path = _config(places, current)
     return (
-        PlannedEdit(path, current[path], _without_guard(path, current[path]), "our guard out again"),
+        # Both files: the one we chose at setup need not be the one we would choose today.
+        *(PlannedEdit(p, current[p], _without_guard(p, current[p]), "our guard out again") for p in _configs(places)),
         PlannedEdit(_plugin(places), current[_plugin(places)], None, "the plugin"),
     )
 
 
 def gaps(places: Places, current: Mapping[str, bytes | None]) -> tuple[str, ...]:
-    path = _config(places, current)
-    try:
-        permission = _root(path, current.get(path))[1].get("permission")
-    except ReflexError as e:
-        return (e.message,)
-    if (permission is not None and permission.kind != "object") or _guarded(permission) is False:
-        return (f"{path} has a permission of its own for every tool, so an unloaded plugin leaves tools open",)
-    return ()
+    found: list[str] = []
+    for path in _configs(places):
+        try:
+            root = _root(path, current.get(path))[1]
+        except ReflexError as e:
+            found.append(e.message)
+            continue
+        for section in ("agent", "mode"):
+            agents = root.get(section)
+            for name, agent in zip(agents.keys, agents.items, strict=True) if agents else ():
+                if agent.get("permission") is not None or agent.get("tools") is not None:
+                    found.append(f"{path} gives {section} {name!r} permissions that hold when the plugin is not loaded")
+    return tuple(found)
 
 
 def _plugin(places: Places) -> str:
@@ -256,10 +269,21 @@ def _with_guard(path: str, current: bytes | None) -> bytes | None:
     permission = root.get("permission")
     if permission is None:
         return insert(text, root, OPENCODE_GUARD, "permission").encode()
-    if permission.kind != "object" or _guarded(permission) is not None:
+    if permission.kind == "scalar":
+        # One word for every tool is short for an object with a "*".
+        own = {} if permission.value is None else {"*": permission.value}
+        return replace(text, permission, {**own, **OPENCODE_GUARD}).encode()
+    if permission.kind != "object":
+        raise ReflexError(f'{path}: "permission" is neither a word nor an object', REPAIR)
+    if list(_members(permission).items())[-len(OPENCODE_GUARD) :] == list(OPENCODE_GUARD.items()):
         return current
+    text = (_without_guard(path, current) or b"{}\n").decode("utf-8")
+    root = parse_json(text)
+    permission = root.get("permission")
+    if permission is None:
+        return insert(text, root, OPENCODE_GUARD, "permission").encode()
     for key, value in OPENCODE_GUARD.items():
-        text = insert(text, permission, value, key)
+        text = insert(text, parse_json(text).get("permission") or permission, value, key)
     return text.encode()
 
 
@@ -267,28 +291,29 @@ def _without_guard(path: str, current: bytes | None) -> bytes | None:
     if current is None:
         return None
     text, root = _root(path, current)
-    permission = root.get("permission")
-    if permission is None or not _guarded(permission):
-        return current
-    if len(permission.items) == 1:
-        return cut(text, root, root.keys.index("permission")).encode()
-    return cut(text, permission, permission.keys.index("*")).encode()
+    for key in OPENCODE_GUARD:
+        root = parse_json(text)
+        permission = root.get("permission")
+        if permission is None or permission.kind != "object" or key not in permission.keys:
+            continue
+        if len(permission.items) > 1:
+            text = cut(text, permission, permission.keys.index(key))
+        else:
+            text = cut(text, root, root.keys.index("permission"))
+    return None if text == EMPTY else text.encode()
 
 
-def _guarded(permission: Node | None) -> bool | None:
-    """True: our guard stands; False: the user has his own word on every tool; None: neither."""
-    if permission is None or permission.kind != "object":
-        return None
-    own = permission.get("*")
-    return None if own is None else plain(own) == OPENCODE_GUARD["*"]
+def _members(node: Node) -> dict[str, object]:
+    members = plain(node)
+    return members if isinstance(members, dict) else {}
 
 
 def _root(path: str, current: bytes | None) -> tuple[str, Node]:
     try:
-        text = current.decode("utf-8") if current and current.strip() else "{}\n"
+        text = current.decode("utf-8") if current and current.strip() else EMPTY
         root = parse_json(text)
     except (BadJson, UnicodeDecodeError) as e:
-        raise ReflexError(f"{path} cannot be read: {e}", "repair it, then run reflexctl setup again") from e
+        raise ReflexError(f"{path} is {e}", REPAIR) from e
     if root.kind != "object":
-        raise ReflexError(f"{path} does not hold a JSON object", "repair it, then run reflexctl setup again")
+        raise ReflexError(f"{path} does not hold a JSON object", REPAIR)
     return text, root

@@ -5,7 +5,7 @@ The two differ in their tools and in which answers they honour; see their module
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 from msgspec import Raw, Struct
 
@@ -27,8 +27,6 @@ from reflexd.types import (
     ToolResult,
 )
 
-GUARDED = frozenset({"PreToolUse", "PermissionRequest"})
-
 
 class Payload(Struct, frozen=True):
     hook_event_name: str
@@ -47,8 +45,8 @@ class Payload(Struct, frozen=True):
     reason: str = ""
 
 
-def parse(agent: Agent, tools: Mapping[str, ToolReader], event: str, payload: bytes) -> Event:
-    """Raises PayloadError alone."""
+def parse(agent: Agent, find: Callable[[str], ToolReader | None], event: str, payload: bytes) -> Event:
+    """`find` gives the reader of a tool that the agent brings itself. Raises PayloadError alone."""
     said = decode(payload, Payload)
     if said.hook_event_name != event:
         raise PayloadError("payload not understood: it is of another event than its hook")
@@ -62,14 +60,14 @@ def parse(agent: Agent, tools: Mapping[str, ToolReader], event: str, payload: by
         permission_mode=said.permission_mode or "",
     )
     match event:
-        case "PreToolUse":
-            return ToolCall(origin, said.tool_name, _tool(tools, said), said.tool_use_id or "")
+        case "PreToolUse" | "PreSkillShellCommand":
+            return ToolCall(origin, said.tool_name, _tool(find, said), said.tool_use_id or "")
         case "PermissionRequest":
-            return PermissionRequest(origin, said.tool_name, _tool(tools, said))
+            return PermissionRequest(origin, said.tool_name, _tool(find, said))
         case "PostToolUse" | "PostToolUseFailure":
             text = said.error or text_of(said.tool_response)
             failed = event == "PostToolUseFailure"
-            return ToolResult(origin, said.tool_name, _tool(tools, said), said.tool_use_id or "", text, failed)
+            return ToolResult(origin, said.tool_name, _tool(find, said), said.tool_use_id or "", text, failed)
         case "UserPromptSubmit":
             return Prompt(origin, said.prompt)
         case "SessionStart":
@@ -84,8 +82,8 @@ def parse(agent: Agent, tools: Mapping[str, ToolReader], event: str, payload: by
             return Notice(origin)
 
 
-def _tool(tools: Mapping[str, ToolReader], said: Payload) -> Tool:
+def _tool(find: Callable[[str], ToolReader | None], said: Payload) -> Tool:
     if not said.tool_name or not said.tool_input:
         raise PayloadError("payload not understood: no tool name or no tool input")
-    read = tools.get(said.tool_name)
+    read = find(said.tool_name)
     return read(bytes(said.tool_input)) if read else mcp_or_other(said.tool_name, bytes(said.tool_input))

@@ -15,7 +15,7 @@ def one_line(text: str) -> str:
 
 def explain(verdict: Verdict, can_ask: bool = True) -> str:
     """The reason a model (or a person, where one is asked) reads."""
-    reason = one_line(verdict.reason) or "refused without a reason"
+    reason = one_line(verdict.reason) or "no reason was given"
     if verdict.decision is Decision.ASK and not can_ask:
         reason += " (a person must decide this, and this run cannot ask one: leave it, or have them run it)"
     source = one_line(verdict.rule or verdict.decided_by)

@@ -16,9 +16,12 @@ from reflexd.types import Agent, Places
 
 Literal = str | int | dict[str, str]
 DEADLINE_MS = 5000
-OPENCODE_GUARD = {"*": "deny"}
-"""What setup adds to `permission` in opencode.json and the loaded plugin takes out of the running configuration."""
-GUARDED = ("PreToolUse", "PermissionRequest")
+OPENCODE_GUARD = {"**": "deny"}
+"""What setup adds to `permission` in opencode.json and the loaded plugin takes out of the running configuration.
+
+It matches every tool, as "*" does, but is no key that a person writes: taking out a "*" of his own
+would open what he closed.
+"""
 HOOK_NAME = "reflex_hook.py"
 MARKER = "reflex-shim"
 """In every installed file of ours; setup and uninstall recognise them by it."""
@@ -54,7 +57,7 @@ def hook_line(places: Places, agent: Agent, event: str) -> str:
     """
     run = " ".join(shlex.quote(word) for word in (places.python, "-I", "-S", hook_path(places), agent, event))
     match event:
-        case "PreToolUse":
+        case "PreToolUse" | "PreSkillShellCommand":
             say = shlex.quote("reflex: the hook itself failed; " + hint(places))
             return f"{run}; case $? in 40) exit 0;; 42) exit 2;; *) printf '%s\\n' {say} >&2; exit 2;; esac"
         case "PermissionRequest":

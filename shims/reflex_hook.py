@@ -30,7 +30,7 @@ def write(fd, data):
 
 def refuse(event, why):
     text = b"reflex: " + why + b"; " + HINT + b"\n"
-    if event == "PreToolUse":
+    if event in ("PreToolUse", "PreSkillShellCommand"):
         write(2, text)
         return REFUSED
     if event == "PermissionRequest":
@@ -106,7 +106,7 @@ def carry(agent, event):
     if got is None:
         return refuse(event, b"the daemon's answer was garbled")
     code, out, err = got
-    guarded = event in ("PreToolUse", "PermissionRequest")
+    guarded = event in ("PreToolUse", "PreSkillShellCommand", "PermissionRequest")
     if code != 0 and (code != 2 or event == "PermissionRequest"):
         return refuse(event, b"the daemon's answer was not one of an event like this")
     if code == 2 and not err:
