@@ -1,0 +1,101 @@
+"""The user's settings and the rules in force: files -> values, or a PolicyError naming file and line.
+
+`config.toml` holds the few settings; `policy.toml` beside it adds rules to the shipped ones. Neither
+has to be there. Files that others could write are refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tomllib
+
+import msgspec
+from msgspec import Struct
+
+from reflexd import paths
+from reflexd.core import policy as rules
+from reflexd.core.policy import Policy
+from reflexd.errors import PolicyError
+from reflexd.types import Mode, Profile
+
+FILE_MAX = 1 << 20
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    mode: Mode = "enforce"
+    profile: Profile = "supervised"
+
+
+class InForce(Struct, frozen=True):
+    """What a call is judged by. Built whole and swapped whole: a call keeps the one it began with."""
+
+    settings: Settings
+    policy: Policy
+
+
+def policy_file(base: str) -> str:
+    return os.path.join(paths.config_dir(base), "policy.toml")
+
+
+def load(base: str) -> InForce:
+    """The settings and rules of the user whose home is `base`. Raises PolicyError."""
+    return InForce(settings(base), policy(base))
+
+
+def settings(base: str) -> Settings:
+    path = paths.settings_file(base)
+    data = _read(path)
+    if data is None:
+        return Settings()
+    try:
+        text = data.decode()
+        return msgspec.convert(tomllib.loads(text), Settings)
+    except UnicodeDecodeError as e:
+        line = data.count(b"\n", 0, e.start) + 1
+        raise PolicyError(f"{path}: line {line}: not UTF-8") from e
+    except (tomllib.TOMLDecodeError, RecursionError) as e:
+        raise PolicyError(f"{path}: {e or 'nested too deeply'}") from e
+    except msgspec.ValidationError as e:
+        raise PolicyError(f"{path}: line {_line(text, str(e))}: {e}") from e
+
+
+def policy(base: str) -> Policy:
+    path = policy_file(base)
+    data = _read(path)
+    return rules.shipped() if data is None else rules.load(data, path, rules.shipped())
+
+
+def _line(text: str, message: str) -> int:
+    """The line of the key that a validation error names; 1 where it names none."""
+    named = re.search(r"unknown field `([^`]*)`", message) or re.search(r"`\$\.([A-Za-z_]+)", message)
+    if named:
+        key = re.compile(rf"\s*(\[\s*)?[\"']?{re.escape(named[1])}[\"']?\s*[=.\]]")
+        for number, line in enumerate(text.split("\n"), 1):
+            if key.match(line):
+                return number
+    return 1
+
+
+def _read(path: str) -> bytes | None:
+    """The file's bytes, None where it is not there."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return None
+    except OSError as e:
+        raise PolicyError(f"{path}: cannot be read: {e.strerror}") from e
+    with open(fd, "rb") as file:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise PolicyError(f"{path}: is not a file")
+        if found.st_uid not in (os.geteuid(), 0) or found.st_mode & 0o022:
+            raise PolicyError(f"{path}: others may write to it", f"chmod go-w {path}")
+        try:
+            data = file.read(FILE_MAX + 1)
+        except OSError as e:
+            raise PolicyError(f"{path}: cannot be read: {e.strerror}") from e
+    if len(data) > FILE_MAX:
+        raise PolicyError(f"{path}: is larger than {FILE_MAX >> 20} MiB")
+    return data
