@@ -146,6 +146,10 @@ class DelegateInput(Struct, frozen=True):
     tasks: tuple[OneTask, ...] | None = None
 
 
+def _terminal(i: TerminalInput) -> Tool:
+    return Shell(i.command, i.workdir or "", i.background not in (None, False, "false"))
+
+
 def _process(i: ProcessInput) -> Tool:
     # What is typed into a running process may be a shell's next line: it is judged as one.
     return Shell(i.data) if i.data is not None else Other("process", json.dumps({"action": i.action}))
@@ -172,7 +176,7 @@ def _delegate(i: DelegateInput) -> Tool:
 
 
 TOOLS: dict[str, ToolReader] = {
-    "terminal": reader(TerminalInput, lambda i: Shell(i.command, i.workdir or "", bool(i.background))),
+    "terminal": reader(TerminalInput, _terminal),
     "process": reader(ProcessInput, _process),
     "execute_code": reader(CodeInput, lambda i: Code("python", i.code)),
     "read_file": reader(PathInput, lambda i: Read(i.path)),
