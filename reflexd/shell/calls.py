@@ -1,0 +1,52 @@
+"""What a command line comes down to: the programs that would run, as they would be called."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Redirect(Struct, frozen=True):
+    """One redirection: its operator (">", ">>", "<", ...) and the field it names."""
+
+    op: str
+    target: str
+
+    @property
+    def writes(self) -> bool:
+        return ">" in self.op
+
+
+class Call(Struct, frozen=True):
+    """One program run: its fields (see shell.fields for what is not known in them).
+
+    `stdin` is the text it would read, None where that is not known or nothing. `fed` says
+    where that text comes from: "" (nothing given), "text", "pipe", "download" or "file".
+    `via` names the wrappers around it, outermost first.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    assigned: tuple[tuple[str, str], ...] = ()
+    redirects: tuple[Redirect, ...] = ()
+    stdin: str | None = None
+    fed: str = ""
+    via: tuple[str, ...] = ()
+    background: bool = False
+
+    @property
+    def name(self) -> str:
+        """The program's own name, without its directory."""
+        return self.argv[0].rstrip("/").rpartition("/")[2] if self.argv else ""
+
+
+class Reading(Struct, frozen=True):
+    """Everything that a command line would run, and why it may be more than that.
+
+    `opaque`: reasons why it could not be read whole; empty when it was. `unseen`: local code it
+    runs that is not part of the text. `exports`: variables it sets, in order.
+    """
+
+    calls: tuple[Call, ...]
+    opaque: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+    assigned: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,133 @@
+"""One program run -> what it does: the effects of its words, redirections and environment.
+
+What is not in the table is not guessed at: an unknown program is taken to read every path it is given,
+and to change reflex's own files where it is given one of those.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from reflexd.shell import files, git, own, processes
+from reflexd.shell.calls import Call
+from reflexd.shell.fields import PIPED, UNKNOWN, shown
+from reflexd.shell.operands import SINKS, effect, unknown
+from reflexd.shell.places import Ground
+from reflexd.shell.programs import find_row, only_looks, parse, roles
+from reflexd.types import Effect
+
+INHERITED = re.compile(r"\b(BASH_ENV|BASH_FUNC_\w*|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)\b|\bld\.so\.preload\b")
+"""Variables that can turn a deny into a success before a hook's own code runs."""
+
+_AGENTS = frozenset({"claude", "codex", "opencode", "pi", "hermes"})
+_BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/s?bin/+[^/]+\Z")
+_HARMLESS = re.compile(
+    r"(?:LC_\w+|LANG|LANGUAGE|TZ|TERM|COLUMNS|LINES|NO_COLOR|FORCE_COLOR|CLICOLOR\w*|CI|DEBUG|NODE_ENV|[a-z_]\w*)\Z"
+)
+
+Special = Callable[[Call, Ground], tuple[list[Effect], bool]]
+SPECIAL: dict[str, Special] = {
+    **git.SPECIAL,
+    **files.SPECIAL,
+    **processes.SPECIAL,
+    **own.SPECIAL,
+}
+
+
+def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    """What the call does, and whether it is proved to change nothing."""
+    found, looks = _redirected(call, ground)
+    if not call.argv:
+        return found, looks and not call.assigned
+    name = program(call)
+    special = SPECIAL.get(name)
+    more, quiet = special(call, ground) if special else _by_row(call, name, ground)
+    found.extend(more)
+    if "/" in call.argv[0]:
+        found.extend(_started(call, name, ground))
+        quiet = quiet and _BIN.match(call.argv[0]) is not None
+    found.extend(_inherited(call, name, found))
+    plain = all(_HARMLESS.match(variable) for variable, _ in call.assigned)
+    return found, looks and quiet and plain and call.argv[0].isascii() and name == call.name
+
+
+def program(call: Call) -> str:
+    """The name the table knows the program by: where files ignore case, RM is rm."""
+    name = call.name
+    if name in SPECIAL or find_row(name) is not None:
+        return name
+    folded = name.casefold().removesuffix(".exe")
+    return folded if folded in SPECIAL or find_row(folded) is not None else name
+
+
+def _redirected(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    found: list[Effect] = []
+    looks = True
+    for redirect in call.redirects:
+        target = redirect.target
+        if not target or target.startswith(PIPED) or (redirect.op.endswith("&") and re.fullmatch(r"\d+-?|-", target)):
+            continue
+        if target.startswith(("/dev/tcp/", "/dev/udp/")):
+            found.append(Effect("connect", shown(target), detail="shell" if _is_shell(call) else ""))
+            looks = False
+            continue
+        path, places = ground.locate(target, call.cwd)
+        if redirect.writes:
+            if path not in SINKS:
+                found.append(Effect("write", path, places, detail=">"))
+                looks = False
+        else:
+            found.append(Effect("read", path, places))
+    return found, looks
+
+
+_SHELLS = frozenset({"bash", "sh", "zsh", "dash", "ksh", "exec", "csh", "tcsh", "fish"})
+
+
+def _is_shell(call: Call) -> bool:
+    return not call.argv or call.name in _SHELLS
+
+
+def _by_row(call: Call, name: str, ground: Ground) -> tuple[list[Effect], bool]:
+    row = find_row(name)
+    if row is None:
+        return unknown(call, ground), False
+    parsed = parse(call.argv[1:], row)
+    deep = row.always_recursive or parsed.has(row.recursive) or (UNKNOWN in parsed.flags and bool(row.recursive))
+    force = parsed.has(row.force)
+    found: list[Effect] = []
+    for role, word in roles(parsed, row):
+        made = effect(role, word, call, ground, deep, force, name)
+        if made is not None:
+            found.append(made)
+    return found, only_looks(parsed, row)
+
+
+def _started(call: Call, name: str, ground: Ground) -> list[Effect]:
+    """A program started by its path: one of reflex's own is not for an agent to start."""
+    path, places = ground.locate(call.argv[0], call.cwd)
+    if "reflex" in places and name not in own.SPECIAL:
+        return [Effect("exec", path, places, detail=name)]
+    return []
+
+
+def _inherited(call: Call, name: str, found: list[Effect]) -> list[Effect]:
+    """Variables that an agent would inherit: written into what it is started from, or set for one started here."""
+    if name in _AGENTS:
+        return [
+            Effect("environment", variable, detail=name)
+            for variable, _ in call.assigned
+            if INHERITED.fullmatch(variable)
+        ]
+    for made in found:
+        if made.kind in ("write", "move") and (
+            not {"startup", "agent_settings"}.isdisjoint(made.places) or "/.env" in made.target
+        ):
+            text = " ".join((*call.argv, call.stdin or ""))
+            mentioned = INHERITED.search(text)
+            if mentioned:
+                return [Effect("environment", mentioned[0], detail=made.target)]
+        if made.kind in ("write", "move") and made.target == "/etc/ld.so.preload":
+            return [Effect("environment", "LD_PRELOAD", detail=made.target)]
+    return []

@@ -1,0 +1,316 @@
+"""One raw word of shell text -> the fields that the shell would make of it.
+
+Follows the order of the shell (POSIX 2.6, and bash's braces and $'...'): braces, tilde, parameters and
+substitutions, splitting, quote removal. Globs stay visible as patterns: what is on disk is not known here.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable
+
+from reflexd.shell.braces import FIELDS_MAX, braces
+from reflexd.shell.fields import GLOBS, PIPED, UNKNOWN, clean, decode_ansi_c, known
+from reflexd.shell.scan import ansi_c_end, closed_end, quoted_end
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-]")
+_PARAMETER = re.compile(
+    r"(?P<hash>#?)(?P<bang>!?)(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?P<index>\[[^\]]*\])?(?P<rest>.*)\Z",
+    re.S,
+)
+
+Values = list[str] | None
+"""What a variable holds: its elements, [] for set but empty arrays, None for not known."""
+
+
+class Expander:
+    """Expands words against the variables it is given; `run` answers command substitutions.
+
+    lookup(name) -> the value(s), None where the value is not known, KeyError where it is not set.
+    run(code) -> what the code prints, None where that is not known (its commands are noted by the caller).
+    pipe(code) -> the name under which <(code) appears.
+    """
+
+    def __init__(
+        self,
+        lookup: Callable[[str], Values],
+        run: Callable[[str], str | None],
+        pipe: Callable[[str], str],
+        assign: Callable[[str, str], None],
+        home: str,
+    ) -> None:
+        self._lookup = lookup
+        self._run = run
+        self._pipe = pipe
+        self._assign = assign
+        self._home = home
+
+    def fields(self, raw: str) -> list[str]:
+        """Every field of the word, split and unquoted."""
+        found: list[str] = []
+        for word in braces(raw):
+            found.extend(self._word(word))
+            if len(found) > FIELDS_MAX:
+                return [*found[:FIELDS_MAX], UNKNOWN]
+        return found
+
+    def text(self, raw: str) -> str:
+        """The word as one field: assignments, redirections, here-documents."""
+        return " ".join(self._word(raw, split=False))
+
+    def heredoc(self, raw: str) -> str:
+        """The body of an unquoted here-document: parameters and substitutions, no quotes."""
+        pieces = _Pieces(split=False)
+        self._double(raw, 0, len(raw), pieces, closing="")
+        return "".join(pieces.done())
+
+    def _word(self, raw: str, split: bool = True) -> list[str]:
+        pieces = _Pieces(split)
+        i, n = 0, len(raw)
+        if raw.startswith("~"):
+            i = self._tilde(raw, 0, pieces)
+        while i < n:
+            c = raw[i]
+            if c == "\\":
+                if raw[i + 1 : i + 2] != "\n":
+                    pieces.literal(raw[i + 1 : i + 2])
+                i += 2
+            elif c == "'":
+                end = quoted_end(raw, i)
+                pieces.literal(raw[i + 1 : end - 1])
+                i = end
+            elif c == '"':
+                end = quoted_end(raw, i)
+                pieces.literal("")
+                self._double(raw, i + 1, end - 1, pieces)
+                i = end
+            elif c == "$" and raw[i + 1 : i + 2] == "'":
+                end = ansi_c_end(raw, i + 1)
+                pieces.literal(decode_ansi_c(raw[i + 2 : end - 1]))
+                i = end
+            elif c == "$" and raw[i + 1 : i + 2] == '"':
+                i += 1
+            elif c in "$`":
+                i = self._dollar(raw, i, n, pieces, quoted=False)
+            elif c in "<>" and raw[i + 1 : i + 2] == "(":
+                end = closed_end(raw, i + 1)
+                pieces.literal(PIPED + self._pipe(raw[i + 2 : end - 1]))
+                i = end
+            elif c in GLOBS:
+                pieces.active(GLOBS[c])
+                i += 1
+            elif c in "=:" and raw[i + 1 : i + 2] == "~" and not split:
+                pieces.active(c)
+                i = self._tilde(raw, i + 1, pieces)
+            else:
+                pieces.active(c)
+                i += 1
+        return pieces.done()
+
+    def _tilde(self, raw: str, at: int, pieces: _Pieces) -> int:
+        end = at + 1
+        while end < len(raw) and (raw[end].isalnum() or raw[end] in "._-+"):
+            end += 1
+        if end < len(raw) and raw[end] not in "/:":
+            pieces.active("~")
+            return at + 1
+        user = raw[at + 1 : end]
+        if not user:
+            pieces.literal(self._home)
+        elif user in ("+", "-"):
+            pieces.literal(UNKNOWN)
+        else:
+            pieces.literal("/root" if user == "root" else f"/home/{user}")
+        return end
+
+    def _double(self, raw: str, i: int, end: int, pieces: _Pieces, closing: str = '"') -> None:
+        while i < end:
+            c = raw[i]
+            if c == "\\" and raw[i + 1 : i + 2] in ("$", "`", "\\", "\n", closing or "\\"):
+                if raw[i + 1] != "\n":
+                    pieces.literal(raw[i + 1])
+                i += 2
+            elif c in "$`":
+                i = self._dollar(raw, i, end, pieces, quoted=True)
+            else:
+                stop = i + 1
+                while stop < end and raw[stop] not in "\\$`":
+                    stop += 1
+                pieces.literal(raw[i:stop])
+                i = stop
+
+    def _dollar(self, raw: str, i: int, end: int, pieces: _Pieces, quoted: bool) -> int:
+        if raw[i] == "`":
+            stop = quoted_end(raw, i)
+            code = re.sub(r"\\([$`\\])", r"\1", raw[i + 1 : stop - 1])
+            pieces.value([self._output(code)], quoted)
+            return stop
+        after = raw[i + 1 : i + 2] if i + 1 < end else ""
+        if after == "(":
+            stop = closed_end(raw, i + 1)
+            inner = raw[i + 2 : stop - 1]
+            if inner.startswith("(") and inner.endswith(")"):
+                self._double(inner, 1, len(inner) - 1, _Pieces(split=False))
+                pieces.value([UNKNOWN], quoted)
+            else:
+                pieces.value([self._output(inner)], quoted)
+            return stop
+        if after == "{":
+            stop = closed_end(raw, i + 1)
+            pieces.value(self._parameter(raw[i + 2 : stop - 1]), quoted)
+            return stop
+        name = _NAME.match(raw, i + 1) if after else None
+        if not name:
+            pieces.literal("$")
+            return i + 1
+        pieces.value(self._values(name[0], joined=name[0] == "*" and quoted), quoted)
+        return name.end()
+
+    def _output(self, code: str) -> str:
+        printed = self._run(code)
+        return UNKNOWN if printed is None else clean(printed)[0].rstrip("\n")
+
+    def _values(self, name: str, joined: bool = False) -> list[str]:
+        try:
+            found = self._lookup(name)
+        except KeyError:
+            return [] if name in "@*" else [""]
+        if found is None:
+            return [UNKNOWN]
+        return [" ".join(found)] if joined else list(found)
+
+    def _parameter(self, body: str) -> list[str]:
+        """The fields of ${body}. Every form that is not computed exactly yields an unknown."""
+        found = _PARAMETER.match(body)
+        if not found:
+            return [UNKNOWN]
+        name, index, rest = found["name"], found["index"], found["rest"]
+        if found["bang"]:
+            target = self._values(name)
+            if rest or index or len(target) != 1 or not target[0].isidentifier():
+                return [UNKNOWN]
+            name = target[0]
+        try:
+            held = self._lookup(name)
+            is_set = True
+        except KeyError:
+            held, is_set = [], False
+        if found["hash"]:
+            return [str(len("".join(held))) if held is not None and known("".join(held)) and not index else UNKNOWN]
+        operator = re.match(r":?[-=?+]", rest)
+        if operator:
+            return self._default(name, held, is_set, operator[0], rest[operator.end() :])
+        if held is None:
+            return [UNKNOWN]
+        if index:
+            held = self._element(held, index[1:-1])
+        elif len(held) > 1 and name not in "@*":
+            held = held[:1]
+        if not rest:
+            return held or ([] if name in "@*" or index else [""])
+        return [self._changed(value, rest) for value in held or [""]]
+
+    def _element(self, held: list[str], index: str) -> list[str]:
+        if index in ("@", "*"):
+            return held
+        if index.lstrip("-").isdigit() and -len(held) <= int(index) < len(held):
+            return [held[int(index)]]
+        return [UNKNOWN]
+
+    def _default(self, name: str, held: Values, is_set: bool, operator: str, raw: str) -> list[str]:
+        word = self._word(raw, split=False)
+        text = word[0] if word else ""
+        if held is None:
+            # Not known whether it is set: whichever of the two it is, the reader sees that it is open.
+            return [UNKNOWN]
+        empty = not is_set or (operator.startswith(":") and not any(held))
+        if operator.endswith("+"):
+            return [text] if not empty else [""]
+        if not empty:
+            return held
+        if operator.endswith("="):
+            self._assign(name, text)
+        return [UNKNOWN] if operator.endswith("?") else [text]
+
+    def _changed(self, value: str, rest: str) -> str:
+        if not known(value):
+            return UNKNOWN
+        if rest in ("^^", ",,", "^", ","):
+            part = value if len(rest) == 2 else value[:1]
+            return (part.upper() if rest[0] == "^" else part.lower()) + value[len(part) :]
+        if cut := re.match(r":\s*(-?\d+)(?::\s*(-?\d+))?\Z", rest):
+            start, length = int(cut[1]), cut[2]
+            stop = len(value) if length is None else int(length) + (start if int(length) >= 0 else len(value))
+            return value[start:stop]
+        if cut := re.match(r"(##?|%%?)(.*)\Z", rest, re.S):
+            return _trimmed(value, cut[1], "".join(self._word(cut[2], split=False)))
+        if cut := re.match(r"(//?)([^/]*)(?:/(.*))?\Z", rest, re.S):
+            old = "".join(self._word(cut[2], split=False))
+            new = "".join(self._word(cut[3] or "", split=False))
+            if known(old) and known(new) and old:
+                return value.replace(old, new, 1 if cut[1] == "/" else -1)
+        return UNKNOWN
+
+
+class _Pieces:
+    """Fields being put together: literal text never splits, unquoted values do."""
+
+    def __init__(self, split: bool) -> None:
+        self._split = split
+        self._fields: list[str] = []
+        self._open: list[str] | None = None
+
+    def literal(self, text: str) -> None:
+        self._open = [*(self._open or ()), text]
+
+    def active(self, text: str) -> None:
+        self.literal(text)
+
+    def value(self, values: list[str], quoted: bool) -> None:
+        for number, value in enumerate(values):
+            if number and self._split:
+                self._close()
+            elif number:
+                self.literal(" ")
+            if quoted or not self._split:
+                self.literal(value)
+            else:
+                self._words(value)
+
+    def done(self) -> list[str]:
+        self._close()
+        return self._fields
+
+    def _words(self, value: str) -> None:
+        """An unquoted value: split at white space, its globs active."""
+        words = value.split()
+        if value[:1].isspace():
+            self._close()
+        for number, word in enumerate(words):
+            if number:
+                self._close()
+            self.literal("".join(GLOBS.get(c, c) for c in word))
+        if words and value[-1:].isspace():
+            self._close()
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._fields.append("".join(self._open))
+        self._open = None
+
+
+def _trimmed(value: str, operator: str, pattern: str) -> str:
+    """${value#pattern} and its kin, for patterns of * and ? alone."""
+    glob = pattern
+    for mark, char in ((GLOBS["*"], "*"), (GLOBS["?"], "?")):
+        glob = glob.replace(mark, char)
+    if not known(glob) or "[" in glob:
+        return UNKNOWN
+    matches = re.compile(fnmatch.translate(glob)).match
+    cuts = range(len(value) + 1)
+    if operator[0] == "#":
+        order = cuts if operator == "#" else reversed(cuts)
+        return next((value[i:] for i in order if matches(value[:i])), value)
+    order = reversed(cuts) if operator == "%" else cuts
+    return next((value[:i] for i in order if matches(value[i:])), value)

@@ -1,0 +1,236 @@
+"""What a program prints, where that follows from its words and its input alone.
+
+Text that is decoded or assembled this way and then run is read like any other code. None: not known.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import re
+from collections.abc import Callable
+
+from reflexd.shell.calls import Call
+from reflexd.shell.fields import clean, decode_ansi_c, known
+
+Printer = Callable[[tuple[str, ...], str | None], str | None]
+PRINTED_MAX = 64 * 1024
+
+
+def printed(call: Call) -> str | None:
+    printer = PRINTERS.get(call.name)
+    if printer is None or not all(known(word) for word in call.argv):
+        return _echoed(call)
+    if call.stdin is not None and not known(call.stdin):
+        return None
+    try:
+        text = printer(call.argv[1:], call.stdin)
+    except (ValueError, IndexError, binascii.Error):
+        return None
+    return None if text is None or len(text) > PRINTED_MAX else clean(text)[0]
+
+
+def _echoed(call: Call) -> str | None:
+    """echo and printf '%s' keep what is not known in them visible to whoever reads on."""
+    if call.name == "echo":
+        return " ".join(call.argv[1:]) + "\n"
+    if call.name == "printf" and len(call.argv) > 2 and call.argv[1] in ("%s", "%s\n"):
+        return call.argv[1].replace("%s", call.argv[2])
+    return None
+
+
+def _echo(args: tuple[str, ...], stdin: str | None) -> str:
+    newline, escapes = "\n", False
+    while args and re.fullmatch(r"-[neE]+", args[0]):
+        newline = "" if "n" in args[0] else newline
+        escapes = escapes or "e" in args[0]
+        args = args[1:]
+    text = " ".join(args)
+    # dash's echo decodes escapes without -e, bash's does not; only -e is sure.
+    return (decode_ansi_c(text.replace("\\0", "\\")) if escapes else text) + newline
+
+
+def _printf(args: tuple[str, ...], stdin: str | None) -> str | None:
+    if args and args[0] == "--":
+        args = args[1:]
+    form, rest = args[0], list(args[1:])
+    out: list[str] = []
+    while True:
+        before = len(rest)
+        for piece in re.finditer(r"%([-+ #0]*\d*(?:\.\d+)?)([a-zA-Z%])|((?:[^%\\]|\\.)+)|(.)", form, re.S):
+            flags, kind, plain, odd = piece.groups()
+            if odd is not None:
+                return None
+            if plain is not None:
+                out.append(decode_ansi_c(plain.replace("\\0", "\\")))
+            elif kind == "%":
+                out.append("%")
+            else:
+                word = rest.pop(0) if rest else ""
+                if kind == "b":
+                    out.append(decode_ansi_c(word.replace("\\0", "\\")))
+                elif kind == "q":
+                    return None
+                elif kind in "sc":
+                    out.append(("%" + flags + "s") % (word[:1] if kind == "c" else word))
+                elif kind in "diuxXo":
+                    out.append(("%" + flags + kind) % int(word or "0", 0))
+                else:
+                    return None
+        if not rest or len(rest) == before:
+            return "".join(out)
+
+
+def _base64(args: tuple[str, ...], stdin: str | None) -> str | None:
+    text = "".join((stdin or "").split())
+    if stdin is None or _operand(args):
+        return None
+    if _flag(args, "d", "D", "decode"):
+        return _text(base64.b64decode(text + "=" * (-len(text) % 4)))
+    return base64.b64encode((stdin or "").encode()).decode() + "\n"
+
+
+def _base32(args: tuple[str, ...], stdin: str | None) -> str | None:
+    if stdin is None or not _flag(args, "d", "decode"):
+        return None
+    return _text(base64.b32decode("".join(stdin.split())))
+
+
+def _xxd(args: tuple[str, ...], stdin: str | None) -> str | None:
+    if stdin is None or not _flag(args, "r", "revert") or not _flag(args, "p", "ps", "plain"):
+        return None
+    return _text(bytes.fromhex(re.sub(r"[^0-9a-fA-F]", "", stdin)))
+
+
+def _openssl(args: tuple[str, ...], stdin: str | None) -> str | None:
+    if args[:1] in (("base64",), ("enc",)) and "-d" in args and ("base64" in args or "-base64" in args):
+        return _base64(("-d",), stdin)
+    return None
+
+
+def _tr(args: tuple[str, ...], stdin: str | None) -> str | None:
+    if stdin is None:
+        return None
+    options = "".join(word[1:] for word in args if word.startswith("-") and len(word) > 1)
+    sets = [_set(word) for word in args if not (word.startswith("-") and len(word) > 1)]
+    if options == "d" and len(sets) == 1:
+        return "".join(c for c in stdin if c not in sets[0])
+    if options in ("", "s") and len(sets) == 2 and sets[1]:
+        target = sets[1] + sets[1][-1] * max(0, len(sets[0]) - len(sets[1]))
+        return stdin.translate({ord(a): b for a, b in reversed(list(zip(sets[0], target, strict=False)))})
+    return None
+
+
+def _set(word: str) -> str:
+    """A tr set: escapes, ranges and the two classes that change case."""
+    word = word.replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z")
+    text = decode_ansi_c(word)
+    out: list[str] = []
+    i = 0
+    while i < len(text):
+        if text[i + 1 : i + 2] == "-" and i + 2 < len(text):
+            out.extend(chr(c) for c in range(ord(text[i]), ord(text[i + 2]) + 1))
+            i += 3
+        else:
+            out.append(text[i])
+            i += 1
+    return "".join(out)
+
+
+def _sed(args: tuple[str, ...], stdin: str | None) -> str | None:
+    scripts = [word for word in args if not word.startswith("-")]
+    if stdin is None or len(scripts) != 1 or not set(args) - set(scripts) <= {"-e", "-E", "-r"}:
+        return None
+    script = re.fullmatch(r"s(.)(.*?)\1(.*?)\1(g?)", scripts[0], re.S)
+    if not script or re.search(r"[\\.^$*\[\](){}+?|]", script[2]) or re.search(r"[\\&]", script[3]):
+        return None
+    count = -1 if script[4] else 1
+    return "".join(line.replace(script[2], script[3], count) for line in stdin.splitlines(keepends=True))
+
+
+def _cat(args: tuple[str, ...], stdin: str | None) -> str | None:
+    return stdin if set(args) <= {"-", "-u", "/dev/stdin"} else None
+
+
+def _tee(args: tuple[str, ...], stdin: str | None) -> str | None:
+    return stdin
+
+
+def _rev(args: tuple[str, ...], stdin: str | None) -> str | None:
+    if stdin is None or args:
+        return None
+    return "".join(line.rstrip("\n")[::-1] + "\n" for line in stdin.splitlines(keepends=True))
+
+
+def _rot13(args: tuple[str, ...], stdin: str | None) -> str | None:
+    return None if stdin is None or args else codecs.encode(stdin, "rot13")
+
+
+def _nothing(args: tuple[str, ...], stdin: str | None) -> str:
+    return ""
+
+
+def _basename(args: tuple[str, ...], stdin: str | None) -> str | None:
+    if not args or args[0].startswith("-"):
+        return None
+    name = args[0].rstrip("/").rpartition("/")[2]
+    return name.removesuffix(args[1] if len(args) > 1 else "") + "\n"
+
+
+def _dirname(args: tuple[str, ...], stdin: str | None) -> str | None:
+    if len(args) != 1 or args[0].startswith("-"):
+        return None
+    return (args[0].rstrip("/").rpartition("/")[0] or ("/" if args[0].startswith("/") else ".")) + "\n"
+
+
+def _which(args: tuple[str, ...], stdin: str | None) -> str | None:
+    words = [word for word in args if not word.startswith("-")]
+    return "/usr/bin/" + words[0] + "\n" if len(words) == 1 else None
+
+
+def _command(args: tuple[str, ...], stdin: str | None) -> str | None:
+    return _which(args[1:], stdin) if args[:1] in (("-v",), ("-V",)) else None
+
+
+def _flag(args: tuple[str, ...], *names: str) -> bool:
+    for word in args:
+        if word.startswith("--"):
+            if word[2:] in names:
+                return True
+        elif word.startswith("-") and (word[1:] in names or any(len(n) == 1 and n in word[1:] for n in names)):
+            return True
+    return False
+
+
+def _operand(args: tuple[str, ...]) -> bool:
+    return any(not word.startswith("-") for word in args)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+PRINTERS: dict[str, Printer] = {
+    "echo": _echo,
+    "printf": _printf,
+    "base64": _base64,
+    "base32": _base32,
+    "xxd": _xxd,
+    "openssl": _openssl,
+    "tr": _tr,
+    "sed": _sed,
+    "cat": _cat,
+    "tee": _tee,
+    "rev": _rev,
+    "rot13": _rot13,
+    "basename": _basename,
+    "dirname": _dirname,
+    "which": _which,
+    "command": _command,
+    "true": _nothing,
+    ":": _nothing,
+    "cd": _nothing,
+    "export": _nothing,
+    "set": _nothing,
+}

@@ -1,0 +1,337 @@
+"""Where a path lies: what a command's field names, seen from one user's home and one working directory.
+
+What is on disk is not known here. A pattern is tried on names that matter (the machine's directories,
+the home, reflex's own places, the usual credential files); what it might match otherwise is left open.
+The patterns themselves are data: config/places.toml.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from fnmatch import fnmatchcase
+from importlib import resources
+
+import msgspec
+from msgspec import Struct, field
+
+from reflexd.shell.fields import BRACKET, ONE, PIPED, STAR, UNKNOWN, UNSET, shown
+from reflexd.types import Context, Place
+
+_MARKS = re.compile(f"[{UNKNOWN}{STAR}{ONE}{BRACKET}{UNSET}]")
+_GLOB = re.compile(f"[{STAR}{ONE}{BRACKET}]")
+_PROC_ROOT = re.compile(r"/+proc/[^/]+/(?:root|task/[^/]+/root)(?=/|$)")
+_PROC_CWD = re.compile(r"/+proc/(?:self|thread-self|\d+)/cwd(?=/|$)")
+_DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]+[^\\/]*|\$.*)?[\\/]*\Z")
+_ANY_NAME = "Aa0"  # a name that no landmark has: what matches it and more matches nearly everything
+
+
+class Files(Struct, frozen=True, forbid_unknown_fields=True):
+    """Files of one meaning. `samples`: names they really have; `holders`: directories that contain them."""
+
+    names: tuple[str, ...]
+    samples: tuple[str, ...] = ()
+    holders: tuple[str, ...] = ()
+    exempt: tuple[str, ...] = field(default=(), name="except")
+
+
+class _System(Struct, frozen=True, forbid_unknown_fields=True):
+    whole: tuple[str, ...]
+    upper: tuple[str, ...]
+    top: tuple[str, ...]
+    homes: tuple[str, ...]
+    scratch: tuple[str, ...]
+
+
+class _Named(Struct, frozen=True, forbid_unknown_fields=True):
+    names: tuple[str, ...]
+    samples: tuple[str, ...] = ()
+
+
+class _Data(Struct, frozen=True, forbid_unknown_fields=True):
+    places: int
+    system: _System
+    device: _Named
+    disposable: _Named
+    files: dict[Place, Files]
+
+
+@functools.cache
+def data() -> _Data:
+    raw = resources.files("reflexd.config").joinpath("places.toml").read_text()
+    return msgspec.convert(tomllib.loads(raw), _Data)
+
+
+class Ground:
+    """One user's home, and the files that reflex guards for that user."""
+
+    def __init__(self, context: Context) -> None:
+        self.home = _normal(context.home) if context.home.startswith("/") else ""
+        self.cwd = _normal(context.cwd) if context.cwd.startswith("/") else UNKNOWN
+        self.env = context.env
+        known = data()
+        base = self.home or "/home/nobody"
+        own = [f"{base}/.config/reflex", f"{base}/.local/state/reflex", f"{base}/.local/share/reflex"]
+        units = [
+            f"{base}/.config/systemd/user/reflexd.service",
+            f"{base}/.config/systemd/user/reflexd.socket",
+            f"{base}/Library/LaunchAgents/reflexd.plist",
+        ]
+        self.protected = tuple(dict.fromkeys([*map(_normal, context.protected), *own, *units]))
+        self.hook_files = tuple(map(_normal, context.hook_files))
+        self._files = [
+            (place, _matcher(files.names, base), _matcher(files.exempt, base), files)
+            for place, files in known.files.items()
+        ]
+        self._samples = [
+            (place, [_at_home(sample, base) for sample in files.samples]) for place, files in known.files.items()
+        ]
+        system = known.system
+        self._whole = system.whole
+        self._shared_below = (*system.upper, *system.top, *system.homes)
+        self._landmarks = [*system.whole, *self._shared_below, *system.scratch, base]
+        self._scratch = system.scratch
+        self._device = [f"/dev/{sample}" for sample in known.device.samples]
+
+    def locate(self, word: str, cwd: str | None = None, deep: bool = False) -> tuple[str, tuple[Place, ...]]:
+        """The path as a reader would see it, and every place it lies in.
+
+        `deep`: what lies below it is meant as well, so a directory that holds a guarded file counts.
+        """
+        here = self.cwd if cwd is None else cwd
+        found: dict[Place, None] = {}
+        path = self._absolute(word, here)
+        for reading in dict.fromkeys((path, self._absolute(word.replace(UNSET, ""), here))):
+            found.update(dict.fromkeys(self._places(reading, deep)))
+        return shown(path), tuple(found)
+
+    def _absolute(self, word: str, cwd: str) -> str:
+        if word.startswith(PIPED):
+            return "/dev/fd/63"
+        if word.startswith(("/", UNKNOWN + "/", UNSET)) or word == UNKNOWN:
+            return _normal(word)
+        if word.startswith("~"):  # a tilde that reached a program: some expand it themselves
+            head, slash, tail = word.partition("/")
+            word = f"{self.home or UNKNOWN}{slash}{tail}" if head == "~" else word
+            if head == "~":
+                return _normal(word)
+        base = cwd if cwd.startswith("/") or cwd in (UNKNOWN, UNSET) else UNKNOWN
+        return _normal(f"{base}/{word}")
+
+    def _places(self, path: str, deep: bool) -> list[Place]:
+        found: list[Place] = []
+        if not path.startswith("/"):
+            found.append("unknown")
+            path = "/" + path
+            located = False
+        else:
+            located = True
+        if located:
+            found.append(self._location(path))
+        found.extend(self._special(path, deep))
+        if found[0] not in ("root", "home", "system", "device") and self._is_disposable(path):
+            found.append("disposable")
+        return found
+
+    def _location(self, path: str) -> Place:
+        if path == "/":
+            return "root"
+        if _DRIVE.match(path.rpartition("/")[2]) or _DRIVE.match(path[len(self.cwd) + 1 :]):
+            return "system"
+        parts = path.split("/")[1:]
+        if len(parts) == 1 and _matches_nearly_all(parts[0]):
+            return "root"
+        if parts[0] == "dev" or _MARKS.search(parts[0]):
+            if self._is_device(path):
+                return "device"
+        if self._below(path, self._scratch):
+            return "scratch"
+        if self._covers(path, self._scratch):
+            return "shared"
+        if self.home and self._covers(path, (self.home,)):
+            return "home"
+        inside = self._in_workspace(path)
+        if inside is not None:
+            return inside
+        if self.home and path.startswith(self.home + "/"):
+            rest = path[len(self.home) + 1 :].split("/")
+            if len(rest) == 1:
+                return "home" if _matches_nearly_all(rest[0].lstrip(".")) else "home_entry"
+            return "home_inner"
+        if path.startswith("/dev/") and not _MARKS.search(path):
+            return "system" if self._covers(path, ("/dev",)) else "outside"
+        return self._machine(path, parts)
+
+    def _machine(self, path: str, parts: list[str]) -> Place:
+        system = data().system
+        if self._covers(path, (*system.whole, *self._shared_below)):
+            return "home" if self._covers(path, system.homes) and parts[0] in ("home", "Users") else "system"
+        if parts[0] in ("home", "Users") or path.startswith("/root/"):
+            depth = len(parts) - (1 if parts[0] == "root" else 2)
+            return "home" if depth == 0 or (depth == 1 and _matches_nearly_all(parts[-1])) else "outside"
+        for upper in system.upper:
+            if self._below(path, (upper,)):
+                return "shared" if path[len(upper) + 1 :].count("/") or upper == "/usr/local" else "system"
+        if self._below(path, system.whole):
+            return "system"
+        if self._below(path, system.top):
+            return "shared"
+        return "outside"
+
+    def _in_workspace(self, path: str) -> Place | None:
+        """A working directory counts as a workspace unless it is the machine's or the home itself."""
+        cwd = self.cwd
+        if cwd == UNKNOWN or cwd == "/" or cwd == self.home or self._covers(cwd, self._landmarks):
+            return None
+        if self._below(cwd, data().system.whole) and not cwd.startswith("/usr/local/"):
+            return None
+        if path == cwd:
+            return "workspace_root"
+        if path.startswith(cwd + "/"):
+            rest = path[len(cwd) + 1 :]
+            return "workspace_root" if "/" not in rest and _matches_nearly_all(rest.lstrip(".")) else "workspace"
+        return None
+
+    def _special(self, path: str, deep: bool) -> list[Place]:
+        found: list[Place] = []
+        if self._meets(path, self.protected, deep) or any(self._below(path, (own,)) for own in self.protected):
+            found.append("reflex")
+        if self._meets(path, self.hook_files, deep):
+            found.append("hook_file")
+        for (place, matches, exempt, files), (_, samples) in zip(self._files, self._samples, strict=True):
+            if (matches(path) and not exempt(path)) or (_MARKS.search(path) and self._meets(path, samples, False)) or (
+                deep and path.rpartition("/")[2] in files.holders
+            ):
+                found.append(place)
+        return found
+
+    def _meets(self, path: str, landmarks: tuple[str, ...] | list[str], deep: bool) -> bool:
+        """Whether the path is, or as a pattern may be, one of the landmarks (or, deep, a directory above one)."""
+        if not _MARKS.search(path):
+            return any(mark == path or (deep and mark.startswith(path.rstrip("/") + "/")) for mark in landmarks)
+        parts = path.split("/")
+        if UNKNOWN in parts[1:2] or path.count(UNKNOWN) > 1:
+            return False
+        depth = len(parts)
+        for mark in landmarks:
+            names = mark.split("/")
+            if (len(names) == depth or (deep and len(names) > depth)) and all(
+                _name_matches(pattern, name) for pattern, name in zip(parts, names, strict=False)
+            ):
+                return True
+        return False
+
+    def _covers(self, path: str, landmarks: tuple[str, ...] | list[str]) -> bool:
+        """Whether a landmark is the path itself or lies below it."""
+        return self._meets(path, landmarks, deep=True)
+
+    def _below(self, path: str, landmarks: tuple[str, ...]) -> bool:
+        """Whether the path lies strictly below a landmark."""
+        if not _MARKS.search(path):
+            return any(path.startswith(mark + "/") for mark in landmarks)
+        parts = path.split("/")
+        for mark in landmarks:
+            names = mark.split("/")
+            if len(parts) > len(names) and all(
+                _name_matches(pattern, name) for pattern, name in zip(parts, names, strict=False)
+            ):
+                return True
+        return False
+
+    def _is_device(self, path: str) -> bool:
+        if path.startswith("/dev/") and not _MARKS.search(path):
+            return any(fnmatchcase(path[5:], name) for name in data().device.names)
+        return self._meets(path, self._device, deep=False)
+
+    def _is_disposable(self, path: str) -> bool:
+        names = data().disposable.names
+        relative = path[len(self.cwd) :] if path.startswith(self.cwd + "/") else path[len(self.home) :]
+        return any(_disposable(part, names) for part in relative.split("/") if part)
+
+
+def _disposable(part: str, names: tuple[str, ...]) -> bool:
+    return not _MARKS.search(part) and any(fnmatchcase(part, name) for name in names)
+
+
+def _normal(path: str) -> str:
+    """`.`, `..`, doubled slashes and the kernel's other names of / taken out; unknown parts stay."""
+    path = _PROC_ROOT.sub("", path) or "/"
+    absolute = path.startswith("/")
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if parts and parts[-1] not in (UNKNOWN, UNSET):
+                parts.pop()
+            continue
+        parts.append(part)
+    joined = "/".join(parts)
+    if absolute:
+        return "/" + joined
+    return joined or UNKNOWN
+
+
+@functools.lru_cache(maxsize=2048)
+def _pattern(part: str) -> re.Pattern[str]:
+    out = ["(?s:"]
+    i = 0
+    while i < len(part):
+        c = part[i]
+        if c in (STAR, UNKNOWN, UNSET):
+            out.append(".*")
+        elif c == ONE:
+            out.append(".")
+        elif c == BRACKET:
+            end = part.find("]", i + 2)
+            if end < 0:
+                out.append(r"\[")
+            else:
+                inside = part[i + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
+                inside = "^" + inside[1:] if inside[:1] in ("!", "^") else inside
+                out.append(f"[{inside}]")
+                i = end
+        else:
+            out.append(re.escape(c))
+        i += 1
+    try:
+        return re.compile("".join(out) + r")\Z")
+    except re.error:
+        return re.compile(r"(?s:.*)\Z")
+
+
+def _name_matches(part: str, name: str) -> bool:
+    if not _MARKS.search(part):
+        return part == name
+    if name.startswith(".") and part[:1] in (STAR, ONE, BRACKET):
+        return False
+    return _pattern(part).match(name) is not None
+
+
+def _matches_nearly_all(part: str) -> bool:
+    """A pattern like * or ?* or [!x]*: it takes (nearly) everything in its directory."""
+    return bool(_GLOB.search(part)) and STAR in part and _pattern(part).match(_ANY_NAME) is not None
+
+
+def _at_home(pattern: str, home: str) -> str:
+    return home + pattern[1:] if pattern.startswith("~/") else pattern
+
+
+def _matcher(patterns: tuple[str, ...], home: str):  # type: ignore[no-untyped-def]
+    if not patterns:
+        return lambda path: None
+    return re.compile("|".join(_glob_to_regex(pattern, home) for pattern in patterns)).match
+
+
+def _glob_to_regex(pattern: str, home: str) -> str:
+    if pattern.startswith("~/"):
+        head, pattern = re.escape(home) + "/", pattern[2:]
+    elif pattern.startswith("**/"):
+        head, pattern = "/(?:.*/)?", pattern[3:]
+    else:
+        head = ""
+    out = []
+    for piece in re.split(r"(\*\*/|/\*\*\Z|\*)", pattern):
+        out.append({"**/": "(?:.*/)?", "/**": "/.+", "*": "[^/]*"}.get(piece) or re.escape(piece))
+    return head + "".join(out) + r"\Z"
