@@ -242,7 +242,7 @@ def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
         return Reply()
     # Hermes remembers a person's "always" under rule_key. Only a key that never comes again makes it mean
     # this call; a rule's name, or none, would wave through whatever that rule catches next.
-    can_ask = can_ask and bool(verdict.id)
+    can_ask = can_ask and bool(verdict.id.strip())
     text = explain(verdict, can_ask)
     if stops(verdict, can_ask):
         return Reply(2, b"", text.encode())

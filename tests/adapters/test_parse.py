@@ -272,9 +272,9 @@ def test_a_known_tool_without_the_field_that_matters_is_not_understood(
                 call(agent, tool, {**args, field: wrong})
         with pytest.raises(PayloadError):
             call(agent, tool, {key: value for key, value in args.items() if key != field})
-    for nothing in (None, [], "id", 5):
+    for no_input in (None, ["id"], "id", 5):
         with pytest.raises(PayloadError):
-            call(agent, tool, nothing)
+            call(agent, tool, no_input)
 
 
 @pytest.mark.parametrize("sample", ALL, ids=str)
