@@ -1,22 +1,31 @@
 """One tool call -> what it would do. Total, pure and bounded: any text at all gives Facts.
 
 Nothing is run and no file is read: what a call says is all there is. What it does not say is in
-`opaque` (shell that could not be read whole) and never counts as harmless.
+`opaque` (text that could not be read whole) and never counts as harmless.
 """
 
 from __future__ import annotations
 
+import functools
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+
+from reflexd.core import patches
 from reflexd.shell.calls import Call, Reading
-from reflexd.shell.effects import effects
+from reflexd.shell.effects import INHERITED, effects
 from reflexd.shell.fields import shown
 from reflexd.shell.interpret import read
 from reflexd.shell.places import Ground
+from reflexd.shell.rawscan import segments
 from reflexd.types import (
     Code,
     Command,
     Context,
     Edit,
     Effect,
+    EffectKind,
     Facts,
     Fetch,
     Mcp,
@@ -31,46 +40,171 @@ from reflexd.types import (
     Write,
 )
 
+COMMAND_MAX = 32 * 1024  # characters; a longer command is read as far as it goes, and asks
+READ_MAX = 128 * 1024  # beyond this only the raw scan looks at it
+CONTENT_MAX = 1024 * 1024  # of a file's new content, searched for what agents would inherit
+ARGS_DEPTH, ARGS_VALUES = 6, 400
+_INTERPRETERS = {
+    "python": "python3 -c",
+    "py": "python3 -c",
+    "javascript": "node -e",
+    "js": "node -e",
+    "typescript": "node -e",
+    "ts": "node -e",
+    "ruby": "ruby -e",
+    "perl": "perl -e",
+    "php": "php -r",
+}
+_HOOKS_OFF = re.compile(r"disableAllHooks\\?[\"']?\s*[:=]\s*\\?[\"']?true|\bhooks\s*=\s*false")
+_LOOKING = re.compile(r"(?:^|_)(?:get|list|read|search|find|show|describe|view|stat|info|tree|exists|head|cat)(?:_|$)")
+
 
 def facts(tool: Tool, context: Context) -> Facts:
     """Never raises: what goes wrong in here is opaque."""
-    ground = Ground(context)
     try:
-        match tool:
-            case Shell():
-                return _shell(tool.command, tool.workdir or context.cwd, context, ground)
-            case Read(path):
-                return Facts(effects=(_on("read", path, ground),), read_only=True)
-            case _:
-                return Facts()
-    except (RecursionError, ValueError, LookupError) as e:
-        return Facts(opaque=f"it could not be read ({type(e).__name__})")
+        return _facts(tool, context, _ground(context))
+    except (RecursionError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as e:
+        return Facts(opaque=f"reading it failed ({type(e).__name__})")
+
+
+@functools.lru_cache(maxsize=64)
+def _ground(context: Context) -> Ground:
+    return Ground(context)
+
+
+def _facts(tool: Tool, context: Context, ground: Ground) -> Facts:
+    match tool:
+        case Shell(command, workdir):
+            return _shell(command, workdir or context.cwd, context, ground)
+        case Code(language, source):
+            return _code(language, source, context, ground)
+        case Read(path):
+            return Facts(effects=(_on("read", path, ground),), read_only=True)
+        case Search(_, path):
+            return Facts(effects=(_on("read", path or context.cwd, ground),), read_only=True)
+        case Write(path, content):
+            return Facts(effects=tuple(_written(path, content, True, ground)))
+        case Edit(path, added):
+            return Facts(effects=tuple(_written(path, added, False, ground)))
+        case Patch(text):
+            return _patch(text, ground)
+        case Fetch(url):
+            return _fetch(url, ground)
+        case WebSearch():
+            return Facts(read_only=True)
+        case Mcp(_, name, args) | Other(name, args):
+            return _arguments(name, args, ground)
+        case Spawn():
+            return Facts()
 
 
 def _shell(command: str, cwd: str, context: Context, ground: Ground) -> Facts:
-    reading = read(command, cwd, context.home, dict(context.env), whole_env=bool(context.env))
+    env = dict(context.env)
+    whole = bool(env)
+    if len(command) <= READ_MAX:
+        reading = read(command, cwd, context.home, env, whole)
+    else:
+        reading = Reading((), ("it is too long to be read",))
     found: dict[Effect, None] = {}
-    looks = True
-    for call in reading.calls:
-        made, quiet = effects(call, ground)
-        found.update(dict.fromkeys(made))
-        looks = looks and quiet
+    looks = _calls(reading.calls, ground, found)
     opaque = reading.opaque[0] if reading.opaque else ""
+    if len(command) > COMMAND_MAX:
+        opaque = f"it is longer than {COMMAND_MAX} characters"
+    if reading.opaque and (reading.broken or len(command) > READ_MAX):
+        # Where the parser lost its way, every piece that could stand alone is read on its own.
+        for segment in segments(command):
+            _calls(read(segment, cwd, context.home, env, whole).calls, ground, found)
     return Facts(
-        commands=tuple(_command(call) for call in reading.calls if call.argv),
+        commands=tuple(Command(tuple(map(shown, c.argv)), c.via, shown(c.cwd)) for c in reading.calls if c.argv),
         effects=tuple(found),
-        read_only=looks and not opaque and not reading.unseen,
+        read_only=looks and bool(reading.calls) and not opaque and not reading.unseen,
         opaque=opaque,
     )
 
 
-def _command(call: Call) -> Command:
-    return Command(tuple(map(shown, call.argv)), call.via, shown(call.cwd))
+def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None]) -> bool:
+    looks = True
+    for call in calls:
+        made, quiet = effects(call, ground)
+        found.update(dict.fromkeys(made))
+        looks = looks and quiet
+    return looks
 
 
-def _on(kind: str, path: str, ground: Ground) -> Effect:
-    shown_path, places = ground.locate(path)
-    return Effect(kind, shown_path, places)  # type: ignore[arg-type]
+def _code(language: str, source: str, context: Context, ground: Ground) -> Facts:
+    known = _INTERPRETERS.get(language.lower())
+    if known is None and language.lower() in ("bash", "sh", "shell", "zsh"):
+        return _shell(source, context.cwd, context, ground)
+    return _shell(f"{known or 'python3 -c'} {shlex.quote(source)}", context.cwd, context, ground)
 
 
-_ = (Code, Edit, Fetch, Mcp, Other, Patch, Search, Spawn, WebSearch, Write, Reading)
+def _written(path: str, content: str, whole: bool, ground: Ground) -> Iterator[Effect]:
+    """What comes of writing `content` to a file; `whole`: nothing else stays in it."""
+    made = _on("write", path, ground)
+    yield made
+    places = made.places
+    settings = "hook_file" in places or "agent_settings" in places
+    if settings and _HOOKS_OFF.search(content[:CONTENT_MAX]):
+        yield Effect("control", f"hooks switched off in {made.target}", ("reflex",), detail="write")
+    if "hook_file" in places and whole and "reflex" not in content:
+        yield Effect("control", f"{made.target} without reflex's hook", ("reflex",), detail="write")
+    name = made.target.rpartition("/")[2]
+    if settings or "startup" in places or name == ".env" or name.startswith((".env.", ".envrc")):
+        inherited = INHERITED.search(content[:CONTENT_MAX])
+        if inherited:
+            yield Effect("environment", inherited[0], detail=made.target)
+    if made.target == "/etc/ld.so.preload":
+        yield Effect("environment", "ld.so.preload", detail=made.target)
+
+
+def _patch(text: str, ground: Ground) -> Facts:
+    changes = patches.read(text)
+    found: dict[Effect, None] = {}
+    for change in changes:
+        if change.deleted:
+            found[_on("delete", change.path, ground)] = None
+        else:
+            found.update(dict.fromkeys(_written(change.path, change.added, False, ground)))
+    opaque = "" if changes else "the patch names no file"
+    return Facts(effects=tuple(found), opaque=opaque)
+
+
+def _fetch(url: str, ground: Ground) -> Facts:
+    scheme, colon, rest = url.partition(":")
+    if colon and scheme.lower() == "file":
+        return Facts(effects=(_on("read", "/" + rest.lstrip("/"), ground),), read_only=True)
+    return Facts(effects=(Effect("connect", url),), read_only=True)
+
+
+def _arguments(name: str, args: str, ground: Ground) -> Facts:
+    """A tool nobody described, by the paths among its arguments: a name that only looks reads them, any other writes."""
+    kind: EffectKind = "read" if _LOOKING.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()) else "write"
+    found: dict[Effect, None] = {}
+    for text in _texts(args):
+        if 1 < len(text) < 4096 and text[0] in "/~" and "\n" not in text:
+            found[_on(kind, text, ground)] = None
+        elif text.startswith("file://"):
+            found[_on(kind, text[7:], ground)] = None
+    return Facts(effects=tuple(found))
+
+
+def _texts(args: str) -> Iterator[str]:
+    try:
+        pending = [(json.loads(args), 0)]
+    except (ValueError, RecursionError):
+        return
+    left = ARGS_VALUES
+    while pending and left:
+        value, depth = pending.pop()
+        left -= 1
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict) and depth < ARGS_DEPTH:
+            pending.extend((each, depth + 1) for each in value.values())
+        elif isinstance(value, list) and depth < ARGS_DEPTH:
+            pending.extend((each, depth + 1) for each in value)
+
+
+def _on(kind: EffectKind, path: str, ground: Ground) -> Effect:
+    target, places = ground.locate(path)
+    return Effect(kind, target, places)

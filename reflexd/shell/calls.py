@@ -43,10 +43,11 @@ class Reading(Struct, frozen=True):
     """Everything that a command line would run, and why it may be more than that.
 
     `opaque`: reasons why it could not be read whole; empty when it was. `unseen`: local code it
-    runs that is not part of the text. `exports`: variables it sets, in order.
+    runs that is not part of the text. `assigned`: variables it sets, in order. `broken`: the parser stumbled.
     """
 
     calls: tuple[Call, ...]
     opaque: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
     assigned: tuple[tuple[str, str], ...] = ()
+    broken: bool = False

@@ -11,7 +11,42 @@ from reflexd.types import Effect
 
 _GLOBAL_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"})
 _GLOBAL_PLAIN = frozenset({"--no-pager", "-P", "--no-replace-objects", "--literal-pathspecs", "--no-optional-locks"})
-_PUSH_LONG = ["--all", "--branches", "--prune", "--mirror", "--dry-run", "--porcelain", "--delete", "--tags", "--follow-tags", "--signed", "--no-signed", "--atomic", "--no-atomic", "--push-option", "--receive-pack", "--exec", "--force-with-lease", "--no-force-with-lease", "--force", "--force-if-includes", "--no-force-if-includes", "--repo", "--set-upstream", "--thin", "--no-thin", "--quiet", "--verbose", "--progress", "--recurse-submodules", "--no-recurse-submodules", "--verify", "--no-verify", "--ipv4", "--ipv6"]
+_PUSH_LONG = [
+    "--all",
+    "--branches",
+    "--prune",
+    "--mirror",
+    "--dry-run",
+    "--porcelain",
+    "--delete",
+    "--tags",
+    "--follow-tags",
+    "--signed",
+    "--no-signed",
+    "--atomic",
+    "--no-atomic",
+    "--push-option",
+    "--receive-pack",
+    "--exec",
+    "--force-with-lease",
+    "--no-force-with-lease",
+    "--force",
+    "--force-if-includes",
+    "--no-force-if-includes",
+    "--repo",
+    "--set-upstream",
+    "--thin",
+    "--no-thin",
+    "--quiet",
+    "--verbose",
+    "--progress",
+    "--recurse-submodules",
+    "--no-recurse-submodules",
+    "--verify",
+    "--no-verify",
+    "--ipv4",
+    "--ipv6",
+]
 _PUSH_VALUED = frozenset({"-o", "--push-option", "--receive-pack", "--exec", "--repo"})
 
 

@@ -103,6 +103,7 @@ def read(text: str, cwd: str, home: str, env: Mapping[str, str], whole_env: bool
         tuple(dict.fromkeys(walk.opaque)),
         tuple(dict.fromkeys(walk.unseen)),
         tuple(walk.assigned),
+        walk.broken,
     )
 
 
@@ -114,6 +115,7 @@ class _Walk:
         self.opaque: list[str] = []
         self.unseen: list[str] = []
         self.assigned: list[tuple[str, str]] = []
+        self.broken = False
         self._nodes = 0
         self._pipes: dict[str, tuple[str | None, str]] = {}
 
@@ -127,6 +129,7 @@ class _Walk:
         source = text.encode("utf-8", "replace")
         root = syntax.parse(source)
         if root.has_error:
+            self.broken = True
             self.opaque.append("it is not valid shell, or not shell that can be read")
         return _Script(self, source, shell, via, depth).node(root, stdin, fed, 0)
 

@@ -200,8 +200,10 @@ class Ground:
         if self._meets(path, self.hook_files, deep):
             found.append("hook_file")
         for (place, matches, exempt, files), (_, samples) in zip(self._files, self._samples, strict=True):
-            if (matches(path) and not exempt(path)) or (_MARKS.search(path) and self._meets(path, samples, False)) or (
-                deep and path.rpartition("/")[2] in files.holders
+            if (
+                (matches(path) and not exempt(path))
+                or (_MARKS.search(path) and self._meets(path, samples, False))
+                or (deep and path.rpartition("/")[2] in files.holders)
             ):
                 found.append(place)
         return found
