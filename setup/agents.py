@@ -58,7 +58,7 @@ def _version(agent: Found, places: Places) -> str:
             [agent.binary, "--version"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,  # pi says it there
             cwd=places.home,
             timeout=VERSION_TIMEOUT_S,
         )

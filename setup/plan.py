@@ -6,6 +6,7 @@ import difflib
 import os
 import shlex
 import sys
+from collections.abc import Iterable
 from importlib import resources
 
 from msgspec import Struct
@@ -13,10 +14,10 @@ from msgspec import Struct
 import reflexd
 from reflexd.adapters.all import ADAPTERS
 from reflexd.errors import ReflexError
-from reflexd.setup import files
+from reflexd.setup import files, settings_edit
 from reflexd.setup.manifest import FileRecord, Manifest
 from reflexd.shims import HOOK_NAME, MARKER
-from reflexd.types import Agent, Places, PlannedEdit
+from reflexd.types import Agent, Mode, Places, PlannedEdit, Profile
 
 OURS = "reflex"
 _KINDS: dict[Agent, str] = {"claude": "hooks", "codex": "hooks", "opencode": "guard", "hermes": "plugins"}
@@ -51,6 +52,11 @@ def plan(agent: Agent, places: Places, manifest: Manifest) -> AgentPlan:
     return AgentPlan(agent, tuple(steps), adapter.gaps(places, current))
 
 
+def steps(plans: Iterable[AgentPlan]) -> tuple[Step, ...]:
+    """All steps, each file once: Claude Code and Codex share theirs."""
+    return tuple({step.edit.path: step for agent_plan in plans for step in agent_plan.steps}.values())
+
+
 def own_files(places: Places, manifest: Manifest) -> tuple[Step, ...]:
     """What belongs to no agent: the way out, and one fixed path under which reflexctl is found."""
     whole = (
@@ -61,6 +67,12 @@ def own_files(places: Places, manifest: Manifest) -> tuple[Step, ...]:
         _step(PlannedEdit(path, files.read(path), after, why, 0o700), OURS, "whole", None, manifest)
         for path, after, why in whole
     )
+
+
+def settings(places: Places, manifest: Manifest, mode: Mode | None, profile: Profile | None) -> Step:
+    path = os.path.join(places.config, "config.toml")
+    edit = settings_edit.edit(places, files.read(path), mode, profile)
+    return _step(edit, OURS, "settings", edit.before, manifest)
 
 
 def unhook(places: Places) -> bytes:

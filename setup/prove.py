@@ -19,7 +19,7 @@ from msgspec import Struct
 from reflexd.adapters.all import ADAPTERS
 from reflexd.errors import ReflexError
 from reflexd.setup import files
-from reflexd.shims import HOOK_NAME
+from reflexd.shims import HOOK_NAME, OPENCODE_GUARD
 from reflexd.types import Agent, Places
 
 SESSION = "reflex-selfcheck"
@@ -145,7 +145,9 @@ def _plugin(agent: Agent, places: Places, binary: str) -> tuple[str | None, str 
     name = "hermes.py" if agent == "hermes" else f"{agent}.mjs"
     subject = os.path.dirname(plugin) if agent == "hermes" else plugin
     with resources.as_file(resources.files("reflexd.setup.hosts")) as hosts:
-        command = [*_runtime(agent, places, binary), os.path.join(hosts, name), subject, SESSION, HARMLESS, DANGEROUS]
+        guard = [json.dumps(OPENCODE_GUARD)] if agent == "opencode" else []
+        runtime = _runtime(agent, places, binary)
+        command = [*runtime, os.path.join(hosts, name), subject, SESSION, *guard, HARMLESS, DANGEROUS]
         done = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
@@ -156,7 +158,7 @@ def _plugin(agent: Agent, places: Places, binary: str) -> tuple[str | None, str 
         )
     if done.returncode:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        error = next((line for line in lines if "Error" in line), lines[-1] if lines else "")
+        error = next((line for line in lines if re.match(r"\w*[Ee]rror: ", line)), lines[-1] if lines else "")
         raise ReflexError(f"the plugin does not load: {error.strip() or f'exit {done.returncode}'}")
     harmless, dangerous = json.loads(done.stdout.decode())
     return harmless, dangerous

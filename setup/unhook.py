@@ -23,9 +23,9 @@ OUR_COMMAND = "/shims/reflex_hook.py"
 OUR_MARK = b"reflex-shim"
 HERMES_SECTION = b"plugins:\n  enabled:\n    - reflex\n"
 HERMES_ENTRY = re.compile(rb"^[ \t]*-[ \t]*(['\"]?)reflex\1[ \t]*(?:#.*)?\n?", re.M)
-OPENCODE_GUARD = re.compile(r'"permission"\s*:\s*\{\s*"\*"\s*:\s*"deny"\s*,?\s*\}\s*,?')
+OPENCODE_GUARD = re.compile(rb',\s*"\*\*"\s*:\s*"deny"|"\*\*"\s*:\s*"deny"\s*,?')
 AGENT_NAMES = ("claude", "codex", "opencode", "pi", "hermes")
-AGENT_PACKAGES = ("/claude-code/", "/@openai/codex", "/opencode-ai/", "/pi-coding-agent/", "/hermes_cli/")
+AGENT_PACKAGES = ("/claude-code/", "/@openai/codex", "/opencode-ai/", "/pi-coding-agent/", "hermes_cli")
 RUNNERS = re.compile(r"(?:node|bun|deno|nodejs|python[0-9.]*|sh|bash|dash|zsh)\Z")
 
 
@@ -102,6 +102,8 @@ def without_ours(record: dict[str, Any], now: bytes, trusted: list[str]) -> byte
         return without_plugin(now)
     if kind == "trust":
         return without_trust(now, trusted)
+    if kind == "settings":
+        raise CannotEdit("has been changed since setup; it is left alone")
     raise CannotEdit("is of a kind that this unhook does not know: " + str(kind))
 
 
@@ -134,22 +136,11 @@ def is_ours(group: Any) -> bool:
 
 
 def without_guard(now: bytes) -> bytes:
-    text = now.decode("utf-8", "surrogateescape")
-    try:
-        root = json.loads(text)
-        permission = root.get("permission") if isinstance(root, dict) else None
-        if not isinstance(permission, dict) or permission.get("*") != "deny":
-            return now
-    except ValueError:
-        pass  # comments are allowed in this file
-    cut, count = OPENCODE_GUARD.subn("", text)
-    if count == 1:
-        head, tail = text[: text.index('"permission"')], cut[len(text[: text.index('"permission"')]) :]
-        # Ours was the last member: the comma before it has nothing to separate any more.
-        if re.match(r"\s*\}", tail):
-            head = re.sub(r",\s*\Z", "\n", head)
-        return (head + tail).encode("utf-8", "surrogateescape")
-    raise CannotEdit('delete the entry "*": "deny" from "permission": with it opencode refuses every tool')
+    """opencode.json may hold comments, so our one member is cut out of the text as it stands."""
+    count = len(OPENCODE_GUARD.findall(now))
+    if count > 1:
+        raise CannotEdit('delete the entry "**": "deny" from "permission": with it opencode refuses every tool')
+    return OPENCODE_GUARD.sub(b"", now)
 
 
 def without_plugin(now: bytes) -> bytes:
@@ -195,14 +186,14 @@ def agent_above() -> str:
 
 
 def is_agent(words: list[str]) -> bool:
-    if not words:
-        return False
-    program = [words[0]]
-    if RUNNERS.match(os.path.basename(words[0])):
-        program += [word for word in words[1:] if not word.startswith("-")][:1]
-    for word in program:
-        name = re.sub(r"\.(?:js|mjs|cjs|py|exe)\Z", "", os.path.basename(word))
-        if name in AGENT_NAMES or any(package in word for package in AGENT_PACKAGES):
+    """Judged by what the program is called, or the script or module that an interpreter runs."""
+    programs = words[:1]
+    if programs and RUNNERS.match(os.path.basename(programs[0])):
+        rest = [word for word in words[1:8] if not word.startswith("-") or word in ("-c", "-e")]
+        programs += rest[:1]
+    for program in programs:
+        name = re.sub(r"\.(?:js|mjs|cjs|py|exe)\Z", "", os.path.basename(program))
+        if name in AGENT_NAMES or name.startswith("codex-") or any(part in program for part in AGENT_PACKAGES):
             return True
     return False
 

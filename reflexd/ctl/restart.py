@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import argparse
+
+from reflexd import paths
+from reflexd.ctl import service
+from reflexd.ctl.terminal import say
+
+EXAMPLE = "reflexctl restart"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """None of its own."""
+
+
+def run(args: argparse.Namespace) -> int:
+    base = paths.home()
+    if service.running(base):
+        service.stop(base)
+    started = service.start(base)
+    say(f"the daemon runs (process {started.pid}, mode {started.mode})")
+    return 0

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import argparse
+
+import msgspec
+
+from reflexd import paths
+from reflexd.ctl.rows import local_time, printable
+from reflexd.daemon.journal import Row, find, read_rows
+from reflexd.errors import ReflexError
+from reflexd.setup.prove import SESSION
+
+EXAMPLE = "reflexctl why"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", help="as the refusal names it (the last refusal, where none is given)")
+    parser.add_argument("--json", action="store_true", help="the whole row of the journal")
+
+
+def run(args: argparse.Namespace) -> int:
+    row = _row(paths.journal_file(paths.home()), args.id)
+    print(msgspec.json.encode(row).decode() if args.json else _text(row))
+    return 0
+
+
+def _row(path: str, wanted: str | None) -> Row:
+    try:
+        if wanted:
+            row = find(path, wanted)
+        else:
+            # The refusals that setup and doctor provoke are nobody's question.
+            row = next((row for row in read_rows(path) if row.refused and row.session != SESSION), None)
+    except OSError as e:
+        raise ReflexError(f"cannot read {path}: {e.strerror}") from e
+    if row is None and wanted:
+        raise ReflexError(f"the journal has no entry {wanted}", "reflexctl log lists them")
+    if row is None:
+        raise ReflexError("nothing has been refused yet", "reflexctl log shows what was decided")
+    return row
+
+
+def _text(row: Row) -> str:
+    asked = {"ask": " (a person was asked)" if row.asked else " (nobody could be asked, so it was refused)"}
+    parts = (
+        ("what", f"{row.tool} {row.call}".strip()),
+        ("where", row.cwd),
+        (
+            "who",
+            " ".join(word for word in (row.agent, row.session, row.subagent and f"subagent {row.subagent}") if word),
+        ),
+        ("when", local_time(row)),
+        ("decision", row.decision + asked.get(row.decision, "")),
+        ("reason", row.reason),
+        ("decided by", " ".join(word for word in (row.decided_by, row.rule) if word)),
+        *(("finding", f"{found.decision} [{found.rule}] {found.reason}") for found in row.findings),
+        ("policy", row.policy),
+        ("mode", row.mode),
+        ("entry", row.id),
+    )
+    return "\n".join(f"{name:<11} {printable(value)}" for name, value in parts if value)
