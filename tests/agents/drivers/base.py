@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Protocol
 
-from tests.agents.llm import Call, Step
+from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 PROMPT = "go"
@@ -16,23 +16,31 @@ MCP_SERVER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file
 
 
 class Driver(Protocol):
-    """A module of this package. `program` is a path below the agents' directory.
-
-    `configure` writes the agent's own configuration: the scripted LLM and the MCP server. `spawn`
-    gives the steps that have a subagent do a task and wait for its end; empty where there are none.
-    """
+    """A module of this package."""
 
     NAME: str
     VERSION: str
     PROGRAM: str
+    """A path below the agents' directory."""
+    SHIM: str
+    """Our file in the agent, below the home."""
+    PER_CALL: bool
+    """Whether that file is read at every call, not once at the agent's start."""
+    GUARD: str
+    """What refuses when our file cannot be started; empty where the host has nothing for it."""
 
-    def configure(self, world: World, url: str) -> None: ...
+    def configure(self, world: World, url: str) -> None:
+        """Write the agent's own configuration: the scripted LLM and the MCP server."""
+
     def command(self, program: str) -> list[str]: ...
     def environment(self, world: World, url: str) -> Mapping[str, str]: ...
     def shell(self, command: str) -> Call: ...
-    def write(self, path: str, content: str) -> Call: ...
-    def mcp(self, name: str) -> Call | None: ...
-    def spawn(self, task: str) -> tuple[Step, ...]: ...
+
+    def mcp(self, arguments: Arguments) -> Call | None:
+        """A call of the MCP server's tool `mark`; None where the agent has no MCP."""
+
+    def spawn(self, task: str) -> Call | None:
+        """A call that has a subagent do a task, in the background for some; None where there are none."""
 
 
 def agents_dir() -> str:

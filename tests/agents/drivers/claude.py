@@ -6,12 +6,15 @@ import json
 from collections.abc import Mapping
 
 from tests.agents.drivers.base import MCP_NAME, PROMPT, mcp_command
-from tests.agents.llm import Call, Step
+from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 NAME = "claude"
 VERSION = "2.1.332"
 PROGRAM = "node_modules/.bin/claude"
+SHIM = ".local/share/reflex/shims/reflex_hook.py"
+PER_CALL = True
+GUARD = "hook line"
 
 
 def configure(world: World, url: str) -> None:
@@ -34,14 +37,10 @@ def shell(command: str) -> Call:
     return Call("Bash", {"command": command, "description": "a step"})
 
 
-def write(path: str, content: str) -> Call:
-    return Call("Write", {"file_path": path, "content": content})
+def mcp(arguments: Arguments) -> Call | None:
+    return Call(f"mcp__{MCP_NAME}__mark", arguments)
 
 
-def mcp(name: str) -> Call | None:
-    return Call(f"mcp__{MCP_NAME}__mark", {"name": name})
-
-
-def spawn(task: str) -> tuple[Step, ...]:
+def spawn(task: str) -> Call | None:
     arguments = {"description": "a task", "prompt": task, "subagent_type": "general-purpose"}
-    return (Step((Call("Agent", arguments),)),)
+    return Call("Agent", arguments)

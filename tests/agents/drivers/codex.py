@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 
 from tests.agents.drivers.base import MCP_NAME, PROMPT, mcp_command
-from tests.agents.llm import Arguments, Call, Result, Step
+from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 NAME = "codex"
 VERSION = "0.171.0"
 PROGRAM = "node_modules/.bin/codex"
-AGENTS = "multi_agent_v1"
+SHIM = ".local/share/reflex/shims/reflex_hook.py"
+PER_CALL = True
+GUARD = "hook line"
 
 
 def configure(world: World, url: str) -> None:
@@ -48,21 +49,9 @@ def shell(command: str) -> Call:
     return Call("exec_command", {"cmd": command})
 
 
-def write(path: str, content: str) -> Call:
-    lines = "".join(f"+{line}\n" for line in content.splitlines())
-    return Call("apply_patch", {"input": f"*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch\n"})
+def mcp(arguments: Arguments) -> Call | None:
+    return Call("mark", arguments, namespace=f"mcp__{MCP_NAME}")
 
 
-def mcp(name: str) -> Call | None:
-    return Call("mark", {"name": name}, namespace=f"mcp__{MCP_NAME}")
-
-
-def spawn(task: str) -> tuple[Step, ...]:
-    # `codex exec` ends with its main conversation, so that one has to wait.
-    start = Call("spawn_agent", {"message": task}, namespace=AGENTS)
-    wait = Call("wait_agent", _wait, namespace=AGENTS)
-    return (Step((start,)), Step((wait,)))
-
-
-def _wait(results: tuple[Result, ...]) -> Arguments:
-    return {"targets": re.findall(r'"agent_id":"([^"]+)"', results[-1].text), "timeout_ms": 60000}
+def spawn(task: str) -> Call | None:
+    return Call("spawn_agent", {"message": task}, namespace="multi_agent_v1")

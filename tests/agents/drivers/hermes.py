@@ -6,12 +6,15 @@ import json
 from collections.abc import Mapping
 
 from tests.agents.drivers.base import MCP_NAME, PROMPT, mcp_command
-from tests.agents.llm import Call, Step
+from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 NAME = "hermes"
 VERSION = "0.19.0"
 PROGRAM = "hermes/bin/hermes"
+SHIM = ".hermes/plugins/reflex/__init__.py"
+PER_CALL = False
+GUARD = ""
 
 
 def configure(world: World, url: str) -> None:
@@ -47,13 +50,9 @@ def shell(command: str) -> Call:
     return Call("terminal", {"command": command})
 
 
-def write(path: str, content: str) -> Call:
-    return Call("write_file", {"path": path, "content": content})
+def mcp(arguments: Arguments) -> Call | None:
+    return Call(f"mcp__{MCP_NAME}__mark", arguments)
 
 
-def mcp(name: str) -> Call | None:
-    return Call(f"mcp__{MCP_NAME}__mark", {"name": name})
-
-
-def spawn(task: str) -> tuple[Step, ...]:
-    return (Step((Call("delegate_task", {"goal": task, "background": False}),)),)
+def spawn(task: str) -> Call | None:
+    return Call("delegate_task", {"goal": task})

@@ -6,12 +6,15 @@ import json
 from collections.abc import Mapping
 
 from tests.agents.drivers.base import MCP_NAME, PROMPT, mcp_command
-from tests.agents.llm import Call, Step
+from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 NAME = "opencode"
 VERSION = "1.18.33"
 PROGRAM = "node_modules/.bin/opencode"
+SHIM = ".config/opencode/plugins/reflex.js"
+PER_CALL = False
+GUARD = "opencode.json"
 
 
 def configure(world: World, url: str) -> None:
@@ -43,13 +46,9 @@ def shell(command: str) -> Call:
     return Call("bash", {"command": command, "description": "a step"})
 
 
-def write(path: str, content: str) -> Call:
-    return Call("write", {"filePath": path, "content": content})
+def mcp(arguments: Arguments) -> Call | None:
+    return Call(f"{MCP_NAME}_mark", arguments)
 
 
-def mcp(name: str) -> Call | None:
-    return Call(f"{MCP_NAME}_mark", {"name": name})
-
-
-def spawn(task: str) -> tuple[Step, ...]:
-    return (Step((Call("task", {"description": "a task", "prompt": task, "subagent_type": "general"}),)),)
+def spawn(task: str) -> Call | None:
+    return Call("task", {"description": "a task", "prompt": task, "subagent_type": "general"})

@@ -6,12 +6,15 @@ import json
 from collections.abc import Mapping
 
 from tests.agents.drivers.base import PROMPT
-from tests.agents.llm import Call, Step
+from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 NAME = "pi"
 VERSION = "0.73.1"
 PROGRAM = "node_modules/.bin/pi"
+SHIM = ".pi/agent/extensions/reflex.ts"
+PER_CALL = False
+GUARD = ""
 
 
 def configure(world: World, url: str) -> None:
@@ -36,13 +39,9 @@ def shell(command: str) -> Call:
     return Call("bash", {"command": command})
 
 
-def write(path: str, content: str) -> Call:
-    return Call("write", {"path": path, "content": content})
-
-
-def mcp(name: str) -> Call | None:
+def mcp(arguments: Arguments) -> Call | None:
     return None
 
 
-def spawn(task: str) -> tuple[Step, ...]:
-    return ()
+def spawn(task: str) -> Call | None:
+    return None

@@ -38,9 +38,9 @@ def write(turn: Turn, model: str) -> Iterator[bytes]:
     blocks: list[tuple[dict[str, object], dict[str, object]]] = []
     if turn.text:
         blocks.append(({"type": "text", "text": ""}, {"type": "text_delta", "text": turn.text}))
-    for id, call, arguments in turn.calls:
+    for id, call in turn.calls:
         start: dict[str, object] = {"type": "tool_use", "id": id, "name": call.tool, "input": {}}
-        blocks.append((start, {"type": "input_json_delta", "partial_json": json.dumps(arguments)}))
+        blocks.append((start, {"type": "input_json_delta", "partial_json": json.dumps(call.arguments)}))
     for index, (start, delta) in enumerate(blocks):
         yield _event("content_block_start", index=index, content_block=start)
         yield _event("content_block_delta", index=index, delta=delta)

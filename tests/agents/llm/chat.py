@@ -36,8 +36,8 @@ def write(turn: Turn, model: str) -> Iterator[bytes]:
         return _data({**base, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
     yield chunk({"role": "assistant", "content": turn.text})
-    for index, (id, call, arguments) in enumerate(turn.calls):
-        function = {"name": call.tool, "arguments": json.dumps(arguments)}
+    for index, (id, call) in enumerate(turn.calls):
+        function = {"name": call.tool, "arguments": json.dumps(call.arguments)}
         yield chunk({"tool_calls": [{"index": index, "id": id, "type": "function", "function": function}]})
     yield chunk({}, "tool_calls" if turn.calls else "stop")
     yield _data({**base, "choices": [], "usage": USAGE})

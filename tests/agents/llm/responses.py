@@ -34,10 +34,10 @@ def write(turn: Turn, model: str) -> Iterator[bytes]:
     if turn.text:
         text = {"type": "output_text", "text": turn.text, "annotations": []}
         output.append({"type": "message", "id": f"msg_{turn.step}", "role": "assistant", "content": [text]})
-    for id, call, arguments in turn.calls:
+    for id, call in turn.calls:
         call_item = {"type": "function_call", "id": "fc_" + id, "call_id": id, "name": call.tool}
         namespace = {"namespace": call.namespace} if call.namespace else {}
-        output.append({**call_item, **namespace, "arguments": json.dumps(arguments)})
+        output.append({**call_item, **namespace, "arguments": json.dumps(call.arguments)})
     whole = {"id": f"resp_{turn.step}", "object": "response", "model": model, "output": output, "usage": USAGE}
     yield _event("response.created", response={**whole, "status": "in_progress", "output": []})
     for index, item in enumerate(output):

@@ -25,11 +25,10 @@ class Result(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """One tool call. `arguments` may be worked out from the results so far (an agent's id, say).
-    `namespace` is what newer Codex models put beside a tool's name."""
+    """One tool call. `namespace` is what Codex puts beside a tool's name."""
 
     tool: str
-    arguments: Arguments | Callable[[tuple[Result, ...]], Arguments]
+    arguments: Arguments
     namespace: str = ""
 
 
@@ -66,7 +65,7 @@ class Conversation(Struct, frozen=True):
     tools: tuple[str, ...]
 
     def due(self) -> int:
-        taken = [int(found[1]) for id in self.ids if (found := _ID.search(id))]
+        taken = [place[0] for id in self.ids if (place := place_of(id))]
         return max(taken, default=-1) + 1
 
 
@@ -80,22 +79,25 @@ class Request(Struct, frozen=True):
 
 
 class Turn(Struct, frozen=True):
-    """A step with its arguments filled in, as a dialect writes it down."""
+    """A step with its number and its calls' ids, as a dialect writes it down."""
 
     step: int
     text: str
-    calls: tuple[tuple[str, Call, Arguments], ...]
+    calls: tuple[tuple[str, Call], ...]
 
 
 def call_id(prefix: str, step: int, number: int) -> str:
     return f"{prefix}_step{step}n{number}"
 
 
-def turn(step: Step, number: int, prefix: str, results: tuple[Result, ...]) -> Turn:
-    calls = tuple(
-        (call_id(prefix, number, n), call, call.arguments(results) if callable(call.arguments) else call.arguments)
-        for n, call in enumerate(step.calls)
-    )
+def place_of(id: str) -> tuple[int, int] | None:
+    """The step and the number in it of a call that call_id named."""
+    found = _ID.search(id)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def turn(step: Step, number: int, prefix: str) -> Turn:
+    calls = tuple((call_id(prefix, number, n), call) for n, call in enumerate(step.calls))
     return Turn(number, step.text or ("" if calls else "done"), calls)
 
 

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Protocol
 
 from tests.agents.llm import anthropic, chat, responses
-from tests.agents.llm.script import MAIN, Conversation, Request, Script, Step, Turn, call_id, turn
+from tests.agents.llm.script import MAIN, Conversation, Request, Script, Step, Turn, place_of, turn
 
 
 class Dialect(Protocol):
@@ -60,20 +60,15 @@ class ScriptedLlm:
         with self._lock:
             self.script, self.requests, self.failures, self._begun = script, [], [], set()
 
-    def told(self, step: int, number: int = 0, thread: str = MAIN) -> str | None:
-        """What the model was told about a call of a step, or None if it never was."""
-        end = call_id("", step, number)
+    def results(self, thread: str = MAIN) -> dict[tuple[int, int], str]:
+        """What the model was told in a conversation, by step and number of the call."""
         with self._lock:
-            heard = [r for r in self.requests if r.thread == thread]
-        for request in heard:
-            for result in request.results:
-                if result.id.endswith(end):
-                    return result.text
-        return None
+            heard = [result for r in self.requests if r.thread == thread for result in r.results]
+        return {place: result.text for result in heard if (place := place_of(result.id))}
 
-    def tools(self, thread: str = MAIN) -> tuple[str, ...]:
-        """What the agent offered the model in its first request."""
-        return next((r.tools for r in self.requests if r.thread == thread), ())
+    def heard(self, thread: str, step: int) -> bool:
+        """Whether a conversation has come as far as asking for a step."""
+        return any(r.thread == thread and r.step >= step for r in self.requests)
 
     def answer(self, path: str, body: dict[str, object]) -> Iterator[bytes] | None:
         name = next((end for end in DIALECTS if path.endswith(end)), None)
@@ -83,7 +78,7 @@ class ScriptedLlm:
         heard = dialect.read(body)
         thread, due = self.script.thread(heard.task), heard.due()
         if not heard.tools:  # a title, a summary, a probe: no turn of the conversation
-            return dialect.write(turn(Step(text="ok"), 0, dialect.PREFIX, ()), model)
+            return dialect.write(turn(Step(text="ok"), 0, dialect.PREFIX), model)
         steps = self.script.steps_of(thread)
         step = steps[due] if due < len(steps) else Step()
         with self._lock:
@@ -92,7 +87,7 @@ class ScriptedLlm:
             self._begun.add((thread, due))
         if first and step.before:
             step.before()
-        return dialect.write(turn(step, due, dialect.PREFIX, heard.results), model)
+        return dialect.write(turn(step, due, dialect.PREFIX), model)
 
 
 class _Handler(BaseHTTPRequestHandler):

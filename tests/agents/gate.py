@@ -1,0 +1,125 @@
+"""reflexd in one world, and what can happen to it, its socket and the way there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from tests.agents.standin import Serve, StandIn
+from tests.agents.world import World
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PATIENCE_S = 20
+DAEMON = ("-m", "reflexd.daemon.app")
+
+
+class Gate:
+    """A running reflexd. Each `arrange` of a fault is undone by the stack that it is given."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.run_dir = os.path.join(world.home, ".local", "state", "reflex", "run")
+        self.socket = os.path.join(self.run_dir, "hook.sock")
+        self.aside = os.path.join(self.run_dir, "real.sock")
+        self._daemon: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Gate:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop(signal.SIGKILL)
+
+    def start(self) -> None:
+        env = self.world.environment({"PYTHONPATH": ROOT})
+        with open(os.path.join(self.world.base, "reflexd.out"), "ab") as out:
+            self._daemon = subprocess.Popen(
+                [sys.executable, *DAEMON],
+                cwd=self.world.base,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+        wait_until(self._listens, "reflexd does not listen")
+
+    def stop(self, how: signal.Signals) -> None:
+        if self._daemon:
+            self._daemon.send_signal(how)
+            self._daemon.wait(PATIENCE_S)
+            self._daemon = None
+
+    def restart_after(self, undo: ExitStack, how: signal.Signals) -> None:
+        self.stop(how)
+        undo.callback(self.start)
+
+    def freeze(self, undo: ExitStack) -> None:
+        self._signal(signal.SIGSTOP)
+        undo.callback(self._signal, signal.SIGCONT)
+
+    def kill_at_next_call(self, undo: ExitStack) -> None:
+        """Kill reflexd as soon as somebody waits at its socket for an answer."""
+        self._signal(signal.SIGSTOP)
+
+        def strike() -> None:
+            try:
+                wait_until(lambda: connections(self.socket) > 1, "nobody calls")
+            finally:
+                self.stop(signal.SIGKILL)
+
+        thread = threading.Thread(target=strike, daemon=True)
+        thread.start()
+        undo.callback(self.start)
+        undo.callback(thread.join)
+
+    def move_aside(self, undo: ExitStack) -> None:
+        """Take the real socket from its place, with the daemon still behind it."""
+        os.rename(self.socket, self.aside)
+        undo.callback(os.rename, self.aside, self.socket)
+
+    def stand_in(self, undo: ExitStack, serve: Serve, mode: int = 0o600) -> None:
+        self.move_aside(undo)
+        undo.callback(StandIn(self.socket, serve, mode).close)
+
+    def chmod(self, undo: ExitStack, path: str, mode: int) -> None:
+        undo.callback(os.chmod, path, os.stat(path).st_mode & 0o7777)
+        os.chmod(path, mode)
+
+    def chown(self, undo: ExitStack, path: str, uid: int) -> None:
+        undo.callback(os.chown, path, os.stat(path).st_uid, -1)
+        os.chown(path, uid, -1)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._daemon:
+            self._daemon.send_signal(number)
+
+    def _listens(self) -> bool:
+        if self._daemon and self._daemon.poll() is not None:
+            with open(os.path.join(self.world.base, "reflexd.out"), encoding="utf-8", errors="replace") as out:
+                raise AssertionError(f"reflexd ended at its start: {out.read()[-2000:]}")
+        return connections(self.socket) > 0
+
+
+Arrange = Callable[[Gate, ExitStack], None]
+"""Sets a scene and pushes what undoes it."""
+
+
+def connections(path: str) -> int:
+    """How many sockets bear this address: the listening one, and one for each caller not yet taken."""
+    with open("/proc/net/unix", encoding="utf-8") as table:
+        return sum(line.rstrip("\n").endswith(" " + path) for line in table)
+
+
+def wait_until(holds: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(what)
+        time.sleep(0.02)

@@ -1,0 +1,69 @@
+"""One ordinary session of each real agent: what runs, what does not, and what the model is told."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.agents.gate import wait_until
+from tests.agents.lab import Lab, Played
+from tests.agents.llm import Step
+
+pytestmark = [pytest.mark.agents, pytest.mark.slow]
+TASK = "kumquat"
+WIPE = "rm -rf ~"
+
+
+@pytest.fixture(scope="session")
+def session(lab: Lab) -> Played:
+    driver = lab.driver
+    mcp, spawn = driver.mcp({"name": "by-mcp"}), driver.spawn(f"Do the {TASK} task.")
+    child = (Step((driver.shell(WIPE),)), lab.touch("by-subagent"))
+
+    def wait() -> None:
+        """A run may end with its main conversation, whatever its subagents still do."""
+        wait_until(lambda: lab.llm.heard(TASK, len(child)), "the subagent does not come to its end")
+
+    steps = (
+        Step((driver.shell("git status"),)),
+        Step((driver.shell(WIPE),)),
+        lab.touch("after"),
+        *((Step((mcp,)),) if mcp else ()),
+        *((Step((spawn,)), Step(before=wait)) if spawn else ()),
+    )
+    return lab.play(steps, {TASK: child})
+
+
+def test_a_reading_call_runs(session: Played) -> None:
+    assert "On branch trunk" in (session.told(0) or ""), session.why()
+
+
+def test_wiping_the_home_does_not_run_and_the_model_is_told_why(session: Played, lab: Lab) -> None:
+    assert os.path.exists(lab.world.precious), session.why()
+    assert "home" in _reason(session.told(1)), session.why()
+
+
+def test_the_session_goes_on_after_a_refusal(session: Played, lab: Lab) -> None:
+    assert lab.world.marked("after"), session.why()
+
+
+def test_a_subagents_call_is_refused_too(session: Played, lab: Lab) -> None:
+    if not lab.driver.spawn(TASK):
+        pytest.skip(f"{lab.driver.NAME} has no subagents")
+    assert os.path.exists(lab.world.precious), session.why()
+    assert "home" in _reason(session.told(0, thread=TASK)), session.why()
+    assert lab.world.marked("by-subagent"), session.why()
+
+
+def test_an_mcp_call_runs(session: Played, lab: Lab) -> None:
+    if not lab.driver.mcp({}):
+        pytest.skip(f"{lab.driver.NAME} has no MCP")
+    assert lab.world.marked("by-mcp"), session.why()
+
+
+def _reason(told: str | None) -> str:
+    assert told is not None, "the model was told nothing"
+    _, found, reason = told.rpartition("reflex: ")
+    assert found, told
+    return reason
