@@ -201,7 +201,8 @@ def test_another_user_behind_the_socket_refuses(places: Places) -> None:
     os.makedirs(os.path.dirname(places.socket), 0o700)
     serve = (
         "import os,socket,sys; s=socket.socket(socket.AF_UNIX); os.umask(0o177); s.bind(sys.argv[1]);"
-        "os.setuid(12345); s.listen(1); print('up', flush=True); c,_=s.accept(); c.recv(65536); c.sendall(b'RFX1 0 0 0\\n')"
+        "os.setuid(12345); s.listen(1); print('up', flush=True); c,_=s.accept();"
+        "c.recv(65536); c.sendall(b'RFX1 0 0 0\\n')"
     )
     with subprocess.Popen([sys.executable, "-c", serve, places.socket], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
@@ -322,8 +323,8 @@ def test_a_payload_over_the_cap_refuses_without_asking(places: Places) -> None:
 
 def test_no_variable_moves_it(places: Places) -> None:
     install(places)
-    elsewhere = {"HOME": "/nonexistent", "XDG_RUNTIME_DIR": "/nonexistent", "PYTHONPATH": "/nonexistent",
-                 "PYTHONSTARTUP": "/nonexistent", "PYTHONHOME": "/nonexistent", "REFLEX_SOCKET": "/nonexistent"}  # fmt: skip
+    names = ("HOME", "XDG_RUNTIME_DIR", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "REFLEX_SOCKET")
+    elsewhere = dict.fromkeys(names, "/nonexistent")
     with listening(places, reply(GO_ON)):
         done = subprocess.run(
             ["/bin/sh", "-c", hook_line(places, "claude", "PreToolUse")], input=b"{}", env=elsewhere, check=False
