@@ -47,6 +47,8 @@ def restore(record: dict[str, Any], surgery: Callable[[dict[str, Any], bytes], b
         after = surgery(record, now)
         if after == now:
             return ""
+        if before is None and after is not None and after.strip() in (b"", b"{}"):
+            after = None  # the file was ours, and so was all that was in it
         said = "our entries taken out (it had changed since)" if after is not None else "removed"
     write(target, after)
     return path + ": " + said

@@ -16,8 +16,8 @@ from reflexd.errors import ReflexError, Unreachable
 
 PATIENCE_S = 15.0
 STEP_S = 0.05
-_KEEP = ("HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "XDG_CONFIG_HOME")
-_KEEP_HOMES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_CONFIG_DIR", "PI_CODING_AGENT_DIR", "HERMES_HOME")
+_KEEP = ("HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
+"""What the daemon inherits. It takes nothing about a call from its own environment."""
 
 
 def running(base: str) -> Status | None:
@@ -40,7 +40,7 @@ def start(base: str) -> Status:
             stdout=file,
             stderr=file,
             cwd=state,
-            env={name: os.environ[name] for name in (*_KEEP, *_KEEP_HOMES) if name in os.environ} | {"HOME": base},
+            env={name: os.environ[name] for name in _KEEP if name in os.environ} | {"HOME": base},
             start_new_session=True,
         )
     end = time.monotonic() + PATIENCE_S

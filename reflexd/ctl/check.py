@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+from collections.abc import Callable, Iterator
+
+import msgspec
+from msgspec import Struct, field
+
+from reflexd import paths, settings
+from reflexd.client import Client
+from reflexd.control import CheckRequest, CheckResult, hook_payload
+from reflexd.ctl.rows import printable
+from reflexd.ctl.terminal import error
+from reflexd.errors import PayloadError, ReflexError, Unreachable
+from reflexd.types import Decision, ToolCall, Verdict
+
+EXAMPLE = 'reflexctl check "rm -rf ~" --explain'
+EXITS = {Decision.PASS: 0, Decision.ALLOW: 0, Decision.ASK: 10, Decision.DENY: 20}
+FAILED, USAGE = 1, 2
+_TOOLS = {"path": "Read", "url": "WebFetch", "text": "WebSearch"}
+"""The tool that a batch line means when it names none, by the field it has."""
+
+Judge = Callable[[CheckRequest], CheckResult]
+
+
+class Line(Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of a batch."""
+
+    id: str | int
+    tool: str = ""
+    command: str | None = None
+    path: str | None = None
+    url: str | None = None
+    text: str | None = None
+    args: dict[str, object] | None = None
+    cwd: str = ""
+    home: str = ""
+    env: dict[str, str] = field(default_factory=dict)
+
+
+class Answer(Struct, frozen=True):
+    """A line of a batch's result."""
+
+    id: str | int
+    decision: Decision
+    reason: str
+    decided_by: str
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("command", nargs="?", metavar="CMD", help="the command, or what --tool works on")
+    parser.add_argument("--batch", metavar="FILE", help="judge JSON lines ('-': standard input)")
+    parser.add_argument("--tool", default="Bash", help="as Claude Code calls it: Bash, Read, Write, WebFetch, ...")
+    parser.add_argument("--cwd", default="", metavar="DIR", help="where the call is made (here)")
+    parser.add_argument("--home", default="", metavar="DIR", help="judge as if this were the home directory")
+    parser.add_argument("--env", action="append", default=[], metavar="K=V", type=_pair, help="a variable of the call")
+    parser.add_argument("--intent", default="", metavar="TEXT", help="what the call is for; rules do not look at it")
+    parser.add_argument("--explain", action="store_true", help="say what the call would do, as far as it is understood")
+    parser.add_argument("--local", action="store_true", help="judge in this process, without a daemon")
+    parser.add_argument("--json", action="store_true", help="the verdict and the facts as one JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    if (args.command is None) == (args.batch is None):
+        error("give either a command or --batch", "see reflexctl check --help")
+        return USAGE
+    judge = _local() if args.local else _daemon()
+    if args.batch is not None:
+        return _batch(args.batch, judge, _cwd(args.cwd))
+    result = judge(_request(args))
+    if args.json:
+        print(msgspec.json.encode(result).decode())
+    else:
+        _print(result, args.explain)
+    return EXITS[result.verdict.decision]
+
+
+def _request(args: argparse.Namespace) -> CheckRequest:
+    given = {_FIELDS.get(args.tool, "command"): args.command}
+    return CheckRequest(args.tool, **given, cwd=_cwd(args.cwd), home=args.home, env=dict(args.env))
+
+
+_FIELDS = {
+    "Read": "path",
+    "Write": "path",
+    "Edit": "path",
+    "MultiEdit": "path",
+    "NotebookEdit": "path",
+    "WebFetch": "url",
+    "WebSearch": "text",
+    "Glob": "text",
+    "Grep": "text",
+    "Agent": "text",
+}
+
+
+def _cwd(given: str) -> str:
+    return os.path.abspath(given) if given else os.getcwd()
+
+
+def _daemon() -> Judge:
+    client = Client(paths.home())
+
+    def judge(request: CheckRequest) -> CheckResult:
+        try:
+            return client.check(request)
+        except Unreachable as e:
+            raise ReflexError(e.message, f"{e.hint}, or judge without it: reflexctl check --local ...") from e
+
+    return judge
+
+
+def _local() -> Judge:
+    """The path of the daemon's gate from the payload to the verdict, in this process."""
+    from reflexd.adapters import claude
+    from reflexd.core.decide import decide
+    from reflexd.core.facts import facts
+    from reflexd.daemon.surroundings import Surroundings
+
+    base = paths.home()
+    force = settings.load(base)
+    around = Surroundings(base)
+    mode = force.settings.mode
+
+    def judge(request: CheckRequest) -> CheckResult:
+        try:
+            event = claude.parse("PreToolUse", hook_payload(request))
+        except (PayloadError, ValueError) as e:
+            return CheckResult(Verdict(Decision.ASK, str(e), "payload", policy=force.policy.version), None, mode)
+        assert isinstance(event, ToolCall)
+        context = around.context(event.origin, os.getpid(), mode, force.settings.profile, request)
+        found = facts(event.tool, context)
+        return CheckResult(decide(event, found, context, force.policy), found, mode)
+
+    return judge
+
+
+def _print(result: CheckResult, explain: bool) -> None:
+    verdict, facts = result.verdict, result.facts
+    source = verdict.rule or verdict.decided_by
+    print(printable(f"{verdict.decision} [{source}] {verdict.reason}".rstrip()))
+    if not explain:
+        return
+    for found in verdict.findings:
+        print(printable(f"finding  {found.decision} [{found.rule}] {found.reason}"))
+    if facts is None:
+        print("facts    the call was not understood")
+        return
+    for command in facts.commands:
+        via = f" (under {', '.join(command.via)})" if command.via else ""
+        print(printable(f"runs     {shlex.join(command.argv)}{via}"))
+    for effect in facts.effects:
+        how = [word for word, holds in (("recursive", effect.recursive), ("forced", effect.force)) if holds]
+        more = ", ".join((*effect.places, *how))
+        print(printable(f"effect   {effect.kind} {effect.target}" + (f" ({more})" if more else "")))
+    if facts.opaque:
+        print(printable(f"opaque   {facts.opaque}"))
+    if facts.read_only:
+        print("proof    it only reads")
+    print(f"policy   {verdict.policy}, mode {result.mode}")
+
+
+def _batch(file: str, judge: Judge, cwd: str) -> int:
+    """Every line is read and checked before the first is judged, so that a broken file gives no half result."""
+    requests: list[tuple[str | int, CheckRequest]] = []
+    for number, text in _lines(file):
+        try:
+            requests.append(_from_line(msgspec.json.decode(text, type=Line), cwd))
+        except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as e:
+            error(f"{file}: line {number}: {e}", 'a line is like {"id": 1, "command": "git status"}')
+            return USAGE
+    for key, request in requests:
+        verdict = judge(request).verdict
+        answer = Answer(key, verdict.decision, verdict.reason, verdict.decided_by)
+        print(msgspec.json.encode(answer).decode())
+    return 0
+
+
+def _lines(file: str) -> Iterator[tuple[int, bytes]]:
+    """The lines that hold something, with their numbers."""
+    try:
+        with open(0 if file == "-" else file, "rb", closefd=file != "-") as source:
+            for number, line in enumerate(source, 1):
+                if line.strip():
+                    yield number, line
+    except OSError as e:
+        raise ReflexError(f"cannot read {file}: {e.strerror}") from e
+
+
+def _from_line(line: Line, cwd: str) -> tuple[str | int, CheckRequest]:
+    named = [name for name in ("command", "path", "url", "text") if getattr(line, name) is not None]
+    if not named and line.args is None:
+        raise ValueError("it has none of command, path, url, text, args")
+    tool = line.tool or _TOOLS.get(named[0] if named else "command", "Bash")
+    request = CheckRequest(
+        tool=tool,
+        command=line.command,
+        path=line.path,
+        url=line.url,
+        text=line.text,
+        args=None if line.args is None else msgspec.json.encode(line.args).decode(),
+        cwd=line.cwd or cwd,
+        home=line.home,
+        env=line.env,
+    )
+    hook_payload(request)
+    return line.id, request
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not like NAME=value")
+    return name, value
