@@ -39,12 +39,11 @@ def add(
         return text.encode()
     text = _without(path, text)
     if parse(text).get("hooks") is None:
-        text = insert(text, parse(text), {}, "hooks")
+        return insert(text, parse(text), {event: [group] for event, group in groups.items()}, "hooks").encode()
     for event, group in groups.items():
         hooks = _hooks(path, text)
-        if hooks.get(event) is None:
-            text = insert(text, hooks, [], event)
-        text = insert(text, _list(path, _hooks(path, text), event), group)
+        known = _list(path, hooks, event)
+        text = insert(text, hooks, [group], event) if known is None else insert(text, known, group)
     return text.encode()
 
 
@@ -153,8 +152,8 @@ def _hooks(path: str, text: str) -> Node:
     return hooks
 
 
-def _list(path: str, hooks: Node, event: str) -> Node:
+def _list(path: str, hooks: Node, event: str) -> Node | None:
     groups = hooks.get(event)
-    if groups is None or groups.kind != "array":
+    if groups is not None and groups.kind != "array":
         raise ReflexError(f'{path}: hooks of "{event}" are not a list', "repair it, then run reflexctl setup again")
     return groups

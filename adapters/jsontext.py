@@ -67,10 +67,12 @@ def insert(text: str, parent: Node, value: object, key: str | None = None) -> st
     last = parent.items[-1].end if parent.items else None
     comma = _comma(text, last) if last is not None else None
     own = "," if comma is not None else ""
-    if last is not None and "\n" not in text[parent.start : parent.end]:
-        at = last if comma is None else comma
-        entry = (" " if own else ", ") + name + json.dumps(value, ensure_ascii=False) + own
-        return text[:at] + entry + text[at:]
+    if "\n" not in text[parent.start : parent.end] and (
+        last is not None or text.strip() != text[parent.start : parent.end]
+    ):
+        at = parent.start + 1 if last is None else last if comma is None else comma
+        gap = "" if last is None else " " if own else ", "
+        return text[:at] + gap + name + json.dumps(value, ensure_ascii=False) + own + text[at:]
     unit, newline = _unit(text), "\r\n" if "\r\n" in text else "\n"
     outer = _indent_at(text, parent.start)
     lined_up = last is not None and _own_line(text, parent.starts[-1])
@@ -93,19 +95,26 @@ def cut(text: str, parent: Node, index: int) -> str:
     comma = _comma(text, end)
     stop = end if comma is None else comma
     begin = len(text[:start].rstrip(" \t"))
-    if _own_line(text, start) and re.compile(r"[ \t]*(?:\r?\n|\Z)").match(text, stop):
+    between = "" if comma is None else text[end : comma - 1]
+    if between.strip():
+        # A comment before the entry's comma is not ours to take.
+        begin = start
+    elif _own_line(text, start) and re.compile(r"[ \t]*(?:\r?\n|\Z)").match(text, stop):
         begin = len(text[:begin].removesuffix("\n").removesuffix("\r"))
-    elif comma is not None:
+    elif comma is not None and not index:
         begin, stop = start, len(text) - len(text[stop:].lstrip(" \t"))
-    before = text[:begin]
+    before, after = text[:begin], (between if between.strip() else "") + text[stop:]
     if comma is None and index:
         # What goes with the last entry is the comma before it.
         at = _comma(text, parent.items[index - 1].end)
         assert at is not None
         before = text[: at - 1] + text[at:begin]
-    if len(parent.items) == 1 and not (before[parent.start + 1 :] + text[stop : parent.end - 1]).strip():
-        return text[: parent.start + 1] + text[parent.end - 1 :]
-    return before + text[stop:]
+    left = before + after
+    if len(parent.items) == 1:
+        closer = len(left) - len(text) + parent.end - 1
+        if not left[parent.start + 1 : closer].strip():
+            return left[: parent.start + 1] + left[closer:]
+    return left
 
 
 def replace(text: str, node: Node, value: object) -> str:

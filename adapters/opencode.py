@@ -296,10 +296,12 @@ def _without_guard(path: str, current: bytes | None) -> bytes | None:
         permission = root.get("permission")
         if permission is None or permission.kind != "object" or key not in permission.keys:
             continue
-        if len(permission.items) > 1:
+        at = root.keys.index("permission")
+        if len(permission.items) > 1 or "/" in text[root.starts[at] : permission.end]:
             text = cut(text, permission, permission.keys.index(key))
         else:
-            text = cut(text, root, root.keys.index("permission"))
+            # Nothing in it but ours, not even a comment.
+            text = cut(text, root, at)
     return None if text == EMPTY else text.encode()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reflexd.types import Decision, Verdict
 
 LINE_MAX = 1500
+NAME_MAX = 100
 
 
 def one_line(text: str) -> str:
@@ -18,8 +19,8 @@ def explain(verdict: Verdict, can_ask: bool = True) -> str:
     reason = one_line(verdict.reason) or "no reason was given"
     if verdict.decision is Decision.ASK and not can_ask:
         reason += " (a person must decide this, and this run cannot ask one: leave it, or have them run it)"
-    source = one_line(verdict.rule or verdict.decided_by)
-    why = f"; reflexctl why {one_line(verdict.id)}" if verdict.id else ""
+    source = one_line(verdict.rule or verdict.decided_by)[:NAME_MAX]
+    why = f"; reflexctl why {one_line(verdict.id)[:NAME_MAX]}" if verdict.id else ""
     return f"reflex: {reason} [{source}{why}]"
 
 
