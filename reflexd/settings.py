@@ -28,6 +28,13 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     profile: Profile = "supervised"
 
 
+class Sources(Struct, frozen=True):
+    """The bytes of the user's two files; None where there is none."""
+
+    settings: bytes | None = None
+    policy: bytes | None = None
+
+
 class InForce(Struct, frozen=True):
     """What a call is judged by. Built whole and swapped whole: a call keeps the one it began with."""
 
@@ -41,12 +48,24 @@ def policy_file(base: str) -> str:
 
 def load(base: str) -> InForce:
     """The settings and rules of the user whose home is `base`. Raises PolicyError."""
-    return InForce(settings(base), policy(base))
+    return build(base, read(base))
 
 
-def settings(base: str) -> Settings:
-    path = paths.settings_file(base)
-    data = _read(path)
+def read(base: str) -> Sources:
+    """Raises PolicyError for files that cannot be read, or that others could write."""
+    return Sources(_read(paths.settings_file(base)), _read(policy_file(base)))
+
+
+def build(base: str, sources: Sources) -> InForce:
+    """Raises PolicyError naming the file and the line."""
+    settings = _settings(paths.settings_file(base), sources.settings)
+    policy = rules.shipped()
+    if sources.policy is not None:
+        policy = rules.load(sources.policy, policy_file(base), policy)
+    return InForce(settings, policy)
+
+
+def _settings(path: str, data: bytes | None) -> Settings:
     if data is None:
         return Settings()
     try:
@@ -59,12 +78,6 @@ def settings(base: str) -> Settings:
         raise PolicyError(f"{path}: {e or 'nested too deeply'}") from e
     except msgspec.ValidationError as e:
         raise PolicyError(f"{path}: line {_line(text, str(e))}: {e}") from e
-
-
-def policy(base: str) -> Policy:
-    path = policy_file(base)
-    data = _read(path)
-    return rules.shipped() if data is None else rules.load(data, path, rules.shipped())
 
 
 def _line(text: str, message: str) -> int:

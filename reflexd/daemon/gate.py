@@ -1,0 +1,240 @@
+"""The one path of a hook's event: parse, context, facts, decide, note, keep, render.
+
+Rule 1: before a tool nothing but a verdict lets it run. What is not understood, late, or a bug in here
+asks where a person can be asked and is a refusal elsewhere; what could not even be read is a refusal.
+Rule 2: every other event goes on, with a warning where something was wrong: stopping it would lock the
+person out or loop the model.
+Rule 3: the reply leaves after its row is in the journal, for a stop after the row is on the disk; while
+rows cannot be kept, only what is proved to be read-only goes on.
+Rule 4: a call is judged by the settings and rules it began with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import traceback
+
+from msgspec import Struct, structs
+
+from reflexd.adapters.all import ADAPTERS, Adapter
+from reflexd.control import CheckRequest, CheckResult, hook_payload
+from reflexd.core.decide import decide
+from reflexd.core.facts import facts
+from reflexd.daemon import peers
+from reflexd.daemon.journal import Journal, Row, Why, new_id, now
+from reflexd.daemon.lane import Lane
+from reflexd.daemon.server import Request
+from reflexd.daemon.sessions import Sessions
+from reflexd.daemon.shown import shown
+from reflexd.daemon.standing import Standing
+from reflexd.daemon.surroundings import Surroundings
+from reflexd.errors import PayloadError, ReflexError
+from reflexd.settings import InForce
+from reflexd.types import Decision, Event, Facts, Guarded, Mode, Reply, Verdict
+from reflexd.wire import Header
+
+SMALL = 4096  # bytes of a payload that is judged on the loop
+RULES_S = 1.0
+CALL_S = 5.0
+ASKING = frozenset({"claude", "pi", "hermes"})
+UNRULED = frozenset({"payload", "deadline", "bug"})
+BUG = "reflexd has a bug, its log says more"
+
+log = logging.getLogger("reflexd")
+
+
+class Hook(Struct, frozen=True):
+    """One event as it came. Times are monotonic."""
+
+    adapter: Adapter
+    event: str
+    payload: bytes
+    pid: int
+    began: float
+    ends: float
+
+
+class Ruled(Struct, frozen=True):
+    """What was found; `event` and `facts` are None where it did not come that far. `call` is redacted."""
+
+    verdict: Verdict
+    mode: Mode
+    event: Event | None = None
+    facts: Facts | None = None
+    call: str = ""
+
+
+class Gate:
+    """The door of hook.sock. All but `rule` belongs to the loop's thread."""
+
+    def __init__(self, base: str, standing: Standing, journal: Journal, sessions: Sessions, lane: Lane) -> None:
+        self._around = Surroundings(base)
+        self._standing = standing
+        self._journal = journal
+        self._sessions = sessions
+        self._lane = lane
+
+    async def answer(self, request: Request) -> Reply:
+        head = request.header
+        adapter = _adapter(head)
+        if adapter is None:
+            return self.refuse(head, f"no agent is called {head.agent}")
+        ends = request.accepted + min(head.deadline_ms / 1000, CALL_S)
+        hook = Hook(adapter, head.event, request.payload, request.peer.pid, request.accepted, ends)
+        try:
+            return await self._check(hook)
+        except Exception as e:
+            log_bug(e)
+            return self.refuse(head, BUG)
+
+    def refuse(self, header: Header | None, why: str) -> Reply:
+        adapter = _adapter(header)
+        if header is None or adapter is None:
+            return Reply(2, b"", f"reflex: {why}\n".encode())
+        if header.event not in adapter.GUARDED:
+            return _warning(why)
+        verdict = Verdict(Decision.DENY, why, "payload", id=new_id())
+        self._sessions.note_decision(verdict.decision)
+        self._journal.append(_row(adapter.NAME, header.event, Ruled(verdict, self._standing.mode_at(""))))
+        return adapter.render(header.event, verdict, can_ask=False)
+
+    def check(self, request: CheckRequest, pid: int) -> CheckResult:
+        """What a hook of the process `pid` would be told about this call. Nothing is noted or kept."""
+        adapter = ADAPTERS["claude"]
+        try:
+            hook = Hook(adapter, "PreToolUse", hook_payload(request), pid, 0, 0)
+            ruled = self.rule(hook, self._standing.in_force, request)
+        except (PayloadError, ValueError) as e:
+            ruled = self._unruled(str(e), "payload")
+        return CheckResult(ruled.verdict, ruled.facts, ruled.mode)
+
+    def rule(self, hook: Hook, force: InForce, given: CheckRequest | None = None) -> Ruled:
+        """Raises PayloadError. Runs in any thread."""
+        event = hook.adapter.parse(hook.event, hook.payload)
+        mode = self._standing.mode_at(event.origin.cwd)
+        if not isinstance(event, Guarded):
+            return Ruled(Verdict(Decision.PASS), mode, event)
+        context = self._around.context(event.origin, hook.pid, mode, force.settings.profile, given)
+        found = facts(event.tool, context)
+        verdict = decide(event, found, context, force.policy)
+        return Ruled(verdict, mode, event, found, shown(event.tool))
+
+    async def _check(self, hook: Hook) -> Reply:
+        ruled = await self._ruled(hook)
+        self._note(hook, ruled)
+        if hook.event not in hook.adapter.GUARDED:
+            return self._let_go(hook, ruled)
+        can_ask = ruled.verdict.decision is Decision.ASK and await self._can_ask(hook, ruled)
+        verdict = self._keep(hook, ruled, can_ask)
+        if verdict.decision is not Decision.PASS:
+            await self._on_disk(hook)
+        return hook.adapter.render(hook.event, verdict, can_ask)
+
+    async def _ruled(self, hook: Hook) -> Ruled:
+        """The verdict by rule, or (where it did not come to one) an ask that says why."""
+        force, started = self._standing.in_force, time.monotonic()
+        try:
+            if len(hook.payload) <= SMALL:
+                ruled = self.rule(hook, force)
+            else:
+                async with asyncio.timeout(min(RULES_S, hook.ends - started)):
+                    ruled = await self._lane.run(self.rule, hook, force)
+        except PayloadError as e:
+            return self._unruled(e.message, "payload")
+        except (TimeoutError, ReflexError) as e:
+            return self._unruled(str(e) or f"no verdict within {RULES_S:g} s", "deadline")
+        except Exception as e:
+            log_bug(e)
+            return self._unruled(BUG, "bug")
+        late = time.monotonic() - started > RULES_S and ruled.verdict.decision.strictness == 0
+        return self._unruled(f"no verdict within {RULES_S:g} s", "deadline") if late else ruled
+
+    def _unruled(self, why: str, source: str) -> Ruled:
+        mode, policy = self._standing.mode_at(""), self._standing.in_force.policy.version
+        if mode == "off":
+            return Ruled(Verdict(Decision.PASS, "reflex is switched off", "mode", policy=policy), mode)
+        return Ruled(Verdict(Decision.ASK, why, source, policy=policy), mode)
+
+    def _note(self, hook: Hook, ruled: Ruled) -> None:
+        if ruled.event is not None:
+            session = ruled.event.origin.session
+            self._sessions.note_event(hook.adapter.NAME, hook.event, session, hook.pid, time.time())
+
+    def _let_go(self, hook: Hook, ruled: Ruled) -> Reply:
+        if ruled.verdict.decided_by in UNRULED:
+            log.warning("%s %s let go: %s", hook.adapter.NAME, hook.event, ruled.verdict.reason)
+            return _warning(ruled.verdict.reason)
+        return hook.adapter.render(hook.event, ruled.verdict, can_ask=False)
+
+    async def _can_ask(self, hook: Hook, ruled: Ruled) -> bool:
+        """Looked at only when it matters: it takes milliseconds."""
+        agent = hook.adapter.NAME
+        if agent not in ASKING or ruled.event is None:
+            return False
+        try:
+            async with asyncio.timeout(min(RULES_S, hook.ends - time.monotonic())):
+                return await self._lane.run(peers.can_ask, agent, ruled.event.origin, hook.pid)
+        except (TimeoutError, ReflexError):
+            return False
+
+    def _keep(self, hook: Hook, ruled: Ruled, can_ask: bool) -> Verdict:
+        """Put the verdict in the journal. While that fails, the verdict is a deny."""
+        verdict = structs.replace(ruled.verdict, id=new_id())
+        ms = (time.monotonic() - hook.began) * 1000
+        row = _row(hook.adapter.NAME, hook.event, structs.replace(ruled, verdict=verdict), can_ask, ms)
+        kept = self._journal.append(row)
+        harmless = verdict.decision is Decision.PASS and ruled.facts is not None and ruled.facts.read_only
+        if not kept and ruled.mode != "off" and not harmless:
+            why = f"reflex cannot keep its journal ({self._journal.fault}), so only reading goes on"
+            verdict = structs.replace(verdict, decision=Decision.DENY, reason=why, decided_by="journal", rule="")
+        self._sessions.note_decision(verdict.decision)
+        return verdict
+
+    async def _on_disk(self, hook: Hook) -> None:
+        """A stop's row is synced before it is told. A disk that hangs does not make a stop wait for ever."""
+        try:
+            async with asyncio.timeout(min(RULES_S, hook.ends - time.monotonic())):
+                await self._journal.synced()
+        except TimeoutError:
+            log.warning("the journal's disk is slow")
+
+
+def _adapter(header: Header | None) -> Adapter | None:
+    return next((a for name, a in ADAPTERS.items() if header and name == header.agent), None)
+
+
+def log_bug(error: Exception) -> None:
+    """Where it happened and what kind it is. Not what it says: that may quote a payload."""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    log.error("bug: %s\n%s", type(error).__name__, frames)
+
+
+def _warning(why: str) -> Reply:
+    return Reply(0, b"", f"reflex: {why} (this event goes on)\n".encode())
+
+
+def _row(agent: str, event_name: str, ruled: Ruled, can_ask: bool = False, ms: float = 0) -> Row:
+    verdict, event = ruled.verdict, ruled.event
+    origin = event.origin if event else None
+    return Row(
+        t=now(),
+        id=verdict.id,
+        agent=agent,
+        event=event_name,
+        session=origin.session if origin else "",
+        subagent=origin.subagent if origin else "",
+        cwd=origin.cwd if origin else "",
+        tool=event.tool_name if isinstance(event, Guarded) else "",
+        call=ruled.call,
+        decision=verdict.decision.value,
+        reason=verdict.reason,
+        decided_by=verdict.decided_by,
+        rule=verdict.rule,
+        policy=verdict.policy,
+        mode=ruled.mode,
+        asked=can_ask,
+        ms=round(ms, 3),
+        findings=tuple(Why(f.rule, f.decision.value, f.reason) for f in verdict.findings),
+    )

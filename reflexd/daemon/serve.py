@@ -1,0 +1,131 @@
+"""From listening sockets to a clean stop: puts the parts together and keeps them going."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import resource
+import signal
+import sys
+
+import anyio
+
+from reflexd import __version__, paths
+from reflexd.daemon.gate import Gate
+from reflexd.daemon.journal import Journal, Row, new_id, now
+from reflexd.daemon.lane import Lane
+from reflexd.daemon.live import ControlDoor, Live
+from reflexd.daemon.server import Server
+from reflexd.daemon.sessions import Sessions
+from reflexd.daemon.sockets import BACKLOG, Sockets
+from reflexd.daemon.standing import Standing
+
+FILES = 2048  # descriptors: every connection, and room
+FINISH_S = 5.0
+SYNC_EVERY_S = 1.0
+LOG_MAX = 4 << 20
+SWITCH_S = 0.0005  # how long a thread that parses may keep the loop from running
+
+log = logging.getLogger("reflexd")
+
+
+async def serve(base: str, sockets: Sockets) -> None:
+    """Answer on `sockets` until a signal or reflexctl ends it. Raises ReflexError where it cannot begin."""
+    _harden()
+    _log_to(paths.daemon_log(base))
+    work, disk = Lane(threads=2, waiting_max=32), Lane(threads=1, waiting_max=64)
+    standing = Standing(base)
+    journal = Journal(paths.journal_file(base), disk)
+    sessions = Sessions(standing.seen())
+    gate = Gate(base, standing, journal, sessions, work)
+    over = anyio.Event()
+    live = Live(gate, standing, journal, sessions, sockets.activated, over.set)
+    hook = Server(gate, os.geteuid())
+    control = Server(ControlDoor(live, gate, journal, sessions, work, disk), os.geteuid())
+    loop = asyncio.get_running_loop()
+    listeners = [
+        await loop.create_unix_server(server.connection, sock=sock, backlog=BACKLOG)
+        for server, sock in ((hook, sockets.hook), (control, sockets.control))
+    ]
+    _note(journal, "start", "; ".join(live.status().broken))
+    log.info("reflexd %s answers (pid %d)", __version__, os.getpid())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_until_signal, over)
+        tasks.start_soon(_reload_on_change, base, standing, disk)
+        tasks.start_soon(_keep_up, journal, standing, sessions, disk)
+        await over.wait()
+        tasks.cancel_scope.cancel()
+    sockets.unlink()
+    for listener in listeners:
+        listener.close()
+    await hook.finish(FINISH_S)
+    await control.finish(FINISH_S)
+    _note(journal, "stop", "")
+    standing.keep_seen(sessions.seen)
+    standing.close()
+    journal.close()
+    log.info("reflexd stopped")
+
+
+async def _until_signal(over: anyio.Event) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async for _ in signals:
+            over.set()
+
+
+async def _reload_on_change(base: str, standing: Standing, disk: Lane) -> None:
+    # Not needed to listen, and not small.
+    from watchfiles import awatch
+
+    directory = paths.config_dir(base)
+    names = {"config.toml", "policy.toml"}
+    while True:
+        try:
+            os.makedirs(directory, mode=0o700, exist_ok=True)
+            async for changes in awatch(directory, recursive=False, debounce=200, step=50):
+                if any(os.path.basename(path) in names for _, path in changes):
+                    await disk.run(standing.reload)
+                if not os.path.isdir(directory):  # noqa: ASYNC240
+                    break
+        except OSError as e:
+            log.warning("%s is not watched: %s", directory, e.strerror)
+        await anyio.sleep(5)
+
+
+async def _keep_up(journal: Journal, standing: Standing, sessions: Sessions, disk: Lane) -> None:
+    """Passing rows reach the disk a second late at most; what agents were last seen doing, too."""
+    kept = sessions.seen
+    while True:
+        await anyio.sleep(SYNC_EVERY_S)
+        await journal.synced()
+        seen = sessions.seen
+        if seen != kept:
+            await disk.run(standing.keep_seen, seen)
+            kept = seen
+
+
+def _note(journal: Journal, call: str, reason: str) -> None:
+    journal.append(Row(t=now(), id=new_id(), kind="daemon", call=call, decision="done", reason=reason))
+
+
+def _harden() -> None:
+    sys.setswitchinterval(SWITCH_S)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < FILES and (hard == resource.RLIM_INFINITY or hard > soft):
+        wanted = FILES if hard == resource.RLIM_INFINITY else min(hard, FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    if sys.platform == "linux":
+        import ctypes
+
+        # Other processes of the same user may then not read our memory or trace us.
+        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+
+
+def _log_to(path: str) -> None:
+    try:
+        if os.path.getsize(path) > LOG_MAX:
+            os.replace(path, path + ".old")
+    except FileNotFoundError:
+        pass
+    logging.basicConfig(filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")

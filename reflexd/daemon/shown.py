@@ -1,0 +1,55 @@
+"""A call as the journal shows it: one text, redacted, of bounded length."""
+
+from __future__ import annotations
+
+from reflexd.guard.redact import redact
+from reflexd.types import (
+    Code,
+    Edit,
+    Fetch,
+    Mcp,
+    Other,
+    Patch,
+    Read,
+    Search,
+    Shell,
+    Spawn,
+    Tool,
+    WebSearch,
+    Write,
+)
+
+SHOWN_MAX = 4096
+
+
+def shown(tool: Tool) -> str:
+    # Redacted whole and cut afterwards: the half of a secret that a cut leaves has no shape to know it by.
+    return redact(_text(tool))[:SHOWN_MAX]
+
+
+def _text(tool: Tool) -> str:
+    match tool:
+        case Shell(command, workdir):
+            return f"{command} (in {workdir})" if workdir else command
+        case Read(path):
+            return path
+        case Write(path, content):
+            return f"{path} ({len(content)} characters)"
+        case Edit(path, added):
+            return f"{path} ({len(added)} characters)"
+        case Patch(text):
+            return text
+        case Search(pattern, path):
+            return f"{pattern} {path}".strip()
+        case Fetch(url):
+            return url
+        case WebSearch(query):
+            return query
+        case Mcp(server, name, args):
+            return f"{server} {name} {args}"
+        case Spawn(task):
+            return task
+        case Code(language, source):
+            return f"{language}: {source}"
+        case Other(name, args):
+            return f"{name} {args}"

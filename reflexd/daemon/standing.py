@@ -1,0 +1,113 @@
+"""What calls are judged by: settings, rules, and the modes that a person set.
+
+Rule 1: a call takes `in_force` once and keeps it; a reload builds a whole new one and swaps the reference.
+Rule 2: a broken file changes nothing: the last good ones stay in force, over a restart too (the store
+keeps their bytes), and `faults` says which line is broken.
+Rule 3: without its store the daemon does not know what a person set, so the mode is enforce.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from reflexd import paths
+from reflexd.control import AgentSeen, ModeRequest, ModeSet
+from reflexd.core import policy
+from reflexd.daemon.store import Broken, Store
+from reflexd.errors import PolicyError, ReflexError
+from reflexd.settings import InForce, Settings, Sources, build, read
+from reflexd.types import Mode
+
+
+class Standing:
+    """One at a time may call reload and set_mode; reading is free to all."""
+
+    def __init__(self, base: str) -> None:
+        """Raises ReflexError where the state on disk must not be touched by this version."""
+        self._base = base
+        self._store: Store | None = None
+        self._store_fault = self._files_fault = ""
+        self.modes: tuple[ModeSet, ...] = ()
+        try:
+            self._store = Store(paths.store_file(base))
+            self.modes = self._store.modes()
+        except Broken as e:
+            self._store_broke(e)
+        self.in_force = self._first()
+        self.reload()
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        return tuple(fault for fault in (self._files_fault, self._store_fault) if fault)
+
+    def mode_at(self, cwd: str) -> Mode:
+        """The mode for a call in `cwd` ("": not known): what was set nearest above it, else everywhere, else the
+        settings."""
+        if self._store_fault:
+            return "enforce"
+        held = [mode for mode in self.modes if mode.until == 0 or mode.until > time.time()]
+        if any(mode.cwd for mode in held) and os.path.isabs(cwd):
+            way = os.path.realpath(cwd)
+            above = [mode for mode in held if mode.cwd and (way + "/").startswith(mode.cwd.rstrip("/") + "/")]
+            if above:
+                return max(above, key=lambda mode: len(mode.cwd)).mode
+        return next((mode.mode for mode in held if not mode.cwd), self.in_force.settings.mode)
+
+    def set_mode(self, request: ModeRequest) -> None:
+        """Raises ReflexError; when it returns the mode is on the disk and holds."""
+        if self._store is None:
+            raise ReflexError(f"the mode cannot be kept: {self._store_fault}")
+        if request.cwd and not os.path.isdir(request.cwd):
+            raise ReflexError(f"{request.cwd} is not a directory")
+        cwd = os.path.realpath(request.cwd) if request.cwd else ""
+        self._store.set_mode(ModeSet(request.mode, cwd, time.time() + request.seconds if request.seconds else 0))
+        self.modes = self._store.modes()
+
+    def reload(self) -> None:
+        """Put the user's files in force, or keep what is and say in `faults` why."""
+        try:
+            sources = read(self._base)
+            self.in_force = build(self._base, sources)
+            self._files_fault = ""
+        except PolicyError as e:
+            self._files_fault = f"{e.message} (the last good one stays in force)"
+            return
+        if self._store is not None:
+            try:
+                self._store.keep_good(sources)
+            except Broken as e:
+                self._store_broke(e)
+
+    def keep_seen(self, agents: tuple[AgentSeen, ...]) -> None:
+        if self._store is not None and agents:
+            try:
+                self._store.keep_seen(agents)
+            except Broken as e:
+                self._store_broke(e)
+
+    def seen(self) -> tuple[AgentSeen, ...]:
+        """The agents' last events before this daemon started."""
+        try:
+            return self._store.seen() if self._store is not None else ()
+        except Broken as e:
+            self._store_broke(e)
+            return ()
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    def _first(self) -> InForce:
+        """What was last good, in case the files are broken now."""
+        try:
+            return build(self._base, self._store.good() if self._store is not None else Sources())
+        except Broken as e:
+            self._store_broke(e)
+        except PolicyError:
+            # What was good for another version of reflex need not be for this one.
+            pass
+        return InForce(Settings(), policy.shipped())
+
+    def _store_broke(self, error: Broken) -> None:
+        self._store_fault = f"{error.message} (until then the mode is enforce; {error.hint})"

@@ -1,0 +1,141 @@
+"""What outlives the daemon: modes that a person set, the last real event of each agent, the last good files.
+
+SQLite, held exclusively: a stranger's lock on it is refused at start, ours keeps strangers out while
+we run. Synced in full before a change is said to be done. One thread at a time may use it.
+Nothing in here loosens by itself: a store that cannot be read means that no mode was set, see gate.Modes.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Iterable
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from reflexd.control import AgentSeen, ModeSet
+from reflexd.errors import ReflexError, UnsafePathError
+from reflexd.settings import Sources
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE mode (cwd TEXT PRIMARY KEY, mode TEXT NOT NULL, until REAL NOT NULL) STRICT",
+        "CREATE TABLE seen (agent TEXT PRIMARY KEY, event TEXT NOT NULL, at REAL NOT NULL, session TEXT NOT NULL)",
+        "CREATE TABLE good (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT",
+    ),
+)
+"""One entry a schema version; entry n makes version n + 1 out of version n. Never edited, only added to."""
+
+VERSION = len(MIGRATIONS)
+BUSY_MS = 200
+
+
+T = TypeVar("T")
+
+
+class _Good(Struct, frozen=True):
+    name: str
+    data: bytes
+
+
+class Broken(ReflexError):
+    """The store cannot be used; the daemon goes on without it, as strictly as it can."""
+
+
+class Store:
+    def __init__(self, path: str) -> None:
+        """Raises Broken, or ReflexError where a newer reflex wrote it (then nothing here may go on)."""
+        self.path = path
+        _check(path)
+        try:
+            self._db = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
+            self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
+            self._db.execute("PRAGMA synchronous=FULL")
+            self._db.execute("PRAGMA trusted_schema=OFF")
+            self._db.execute("BEGIN EXCLUSIVE")
+            self._migrate()
+            self._db.execute("COMMIT")
+            if self._db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+                raise Broken(f"{path} is damaged", f"stop reflexd, move {path} away, and start it again")
+        except sqlite3.Error as e:
+            raise Broken(f"{path} cannot be used: {e}", f"stop reflexd, move {path} away, and start it again") from e
+
+    def close(self) -> None:
+        self._db.close()
+
+    def modes(self) -> tuple[ModeSet, ...]:
+        """Those that still hold."""
+        query = "SELECT mode, cwd, until FROM mode WHERE until = 0 OR until > ? ORDER BY cwd"
+        return self._all(ModeSet, query, time.time())
+
+    def set_mode(self, new: ModeSet) -> None:
+        self._change(
+            [
+                ("DELETE FROM mode WHERE until != 0 AND until <= ?", (time.time(),)),
+                ("INSERT OR REPLACE INTO mode (mode, cwd, until) VALUES (?, ?, ?)", (new.mode, new.cwd, new.until)),
+            ]
+        )
+
+    def seen(self) -> tuple[AgentSeen, ...]:
+        return self._all(AgentSeen, "SELECT agent, event, at, session FROM seen ORDER BY agent")
+
+    def keep_seen(self, agents: Iterable[AgentSeen]) -> None:
+        put = "INSERT OR REPLACE INTO seen (agent, event, at, session) VALUES (?, ?, ?, ?)"
+        self._change([(put, (a.agent, a.event, a.at, a.session)) for a in agents])
+
+    def good(self) -> Sources:
+        """The last files that could be used."""
+        rows = {row.name: row.data for row in self._all(_Good, "SELECT name, data FROM good")}
+        return Sources(rows.get("settings"), rows.get("policy"))
+
+    def keep_good(self, sources: Sources) -> None:
+        put = "INSERT INTO good (name, data) VALUES (?, ?)"
+        files = (("settings", sources.settings), ("policy", sources.policy))
+        self._change([("DELETE FROM good", ()), *((put, pair) for pair in files if pair[1] is not None)])
+
+    def _migrate(self) -> None:
+        (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        if found > VERSION:
+            raise ReflexError(
+                f"{self.path} was written by a newer reflex (schema {found}, this one knows {VERSION})",
+                f"install that version again, or move {self.path} away to lose the modes set in it",
+            )
+        for statements in MIGRATIONS[found:]:
+            for statement in statements:
+                self._db.execute(statement)
+        self._db.execute(f"PRAGMA user_version={VERSION}")
+
+    def _all(self, shape: type[T], query: str, *values: object) -> tuple[T, ...]:
+        try:
+            found = self._db.execute(query, values)
+            names = [column[0] for column in found.description]
+            rows = [dict(zip(names, row, strict=True)) for row in found]
+            return msgspec.convert(rows, type=tuple[shape, ...])  # type: ignore[valid-type]
+        except (sqlite3.Error, msgspec.ValidationError) as e:
+            raise Broken(f"{self.path} cannot be read: {e}", f"stop reflexd, move {self.path} away") from e
+
+    def _change(self, statements: list[tuple[str, tuple[object, ...]]]) -> None:
+        """All of them or none, on the disk when this returns."""
+        try:
+            with self._db:
+                self._db.execute("BEGIN IMMEDIATE")
+                for statement, values in statements:
+                    self._db.execute(statement, values)
+        except sqlite3.Error as e:
+            raise Broken(f"{self.path} cannot be written: {e}") from e
+
+
+def _check(path: str) -> None:
+    """Make the file private before SQLite makes it; refuse one that is not ours alone."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    except OSError as e:
+        raise Broken(f"{path} cannot be opened: {e.strerror}", f"move {path} away") from e
+    found = os.fstat(fd)
+    os.close(fd)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        raise UnsafePathError(f"{path} is not a private file of ours", f"move {path} away")
