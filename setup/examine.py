@@ -72,14 +72,14 @@ def agent(record: AgentRecord, base: str, places: Places, manifest: Manifest, mo
     except ReflexError as e:
         yield Finding(title, "wrong", e.message, e.hint)
         return
-    for step in planned.steps:
-        if step.changes:
-            yield Finding(title, "wrong", f"{step.edit.path} is not as setup leaves it", AGAIN)
+    changed = [step.edit.path for step in planned.steps if step.changes]
+    for path in changed:
+        yield Finding(title, "wrong", f"{path} is not as setup leaves it", AGAIN)
     for gap in planned.gaps:
         yield Finding(title, "wrong", gap)
     if record.name == "codex":
         yield from _codex(record, base)
-    yield from _tried(record, places, mode)
+    yield from _tried(record, places, mode, whole=not changed)
     for limit in gaps.LIMITS[record.name]:
         yield Finding(title, "note", f"left open by the host: {limit}")
 
@@ -144,7 +144,7 @@ def _codex(record: AgentRecord, base: str) -> Iterator[Finding]:
         yield Finding(title, "wrong", f"{text}, and runs none that it does not trust", AGAIN)
 
 
-def _tried(record: AgentRecord, places: Places, mode: str) -> Iterator[Finding]:
+def _tried(record: AgentRecord, places: Places, mode: str, whole: bool) -> Iterator[Finding]:
     title = agents.TITLES[record.name]
     proof = prove.prove(record.name, places, record.binary)
     if proof.trouble:
@@ -153,7 +153,7 @@ def _tried(record: AgentRecord, places: Places, mode: str) -> Iterator[Finding]:
         yield Finding(title, "wrong", f"`{prove.HARMLESS}` is refused: {proof.harmless}")
     elif not proof.dangerous and mode != "off":
         yield Finding(title, "wrong", f"`{prove.DANGEROUS}` goes on")
-    wrong = prove.others(record.name, places)
+    wrong = prove.others(record.name, places) if whole else ()
     for text in wrong:
         yield Finding(title, "wrong", text)
     if proof.holds and not wrong:

@@ -9,17 +9,17 @@ import sys
 from collections.abc import Iterable
 from importlib import resources
 
+import msgspec
 from msgspec import Struct
 
 import reflexd
 from reflexd.adapters.all import ADAPTERS
 from reflexd.errors import ReflexError
-from reflexd.setup import files, settings_edit
+from reflexd.setup import files, remove, settings_edit
 from reflexd.setup.manifest import FileRecord, Manifest
 from reflexd.shims import HOOK_NAME, MARKER
 from reflexd.types import Agent, Mode, Places, PlannedEdit, Profile
 
-OURS = "reflex"
 _KINDS: dict[Agent, str] = {"claude": "hooks", "codex": "hooks", "opencode": "guard", "hermes": "plugins"}
 
 
@@ -64,7 +64,7 @@ def own_files(places: Places, manifest: Manifest) -> tuple[Step, ...]:
         (os.path.join(places.share, "bin", "reflexctl"), launcher(), "where the hooks say that reflexctl is"),
     )
     return tuple(
-        _step(PlannedEdit(path, files.read(path), after, why, 0o700), OURS, "whole", None, manifest)
+        _step(PlannedEdit(path, files.read(path), after, why, 0o700), remove.OURS, "whole", None, manifest)
         for path, after, why in whole
     )
 
@@ -72,7 +72,7 @@ def own_files(places: Places, manifest: Manifest) -> tuple[Step, ...]:
 def settings(places: Places, manifest: Manifest, mode: Mode | None, profile: Profile | None) -> Step:
     path = os.path.join(places.config, "config.toml")
     edit = settings_edit.edit(places, files.read(path), mode, profile)
-    return _step(edit, OURS, "settings", edit.before, manifest)
+    return _step(edit, remove.OURS, "settings", edit.before, manifest)
 
 
 def unhook(places: Places) -> bytes:
@@ -113,6 +113,14 @@ def diff(step: Step) -> str:
     return "".join(difflib.unified_diff(old, new, name, edit.path, n=2))
 
 
+def summary(step: Step) -> str:
+    """The same in one line."""
+    if step.edit.before is None:
+        return f"new file {step.edit.path}: {step.edit.why}\n"
+    lines = [line[:1] for line in diff(step).splitlines()[2:]]
+    return f"changed {step.edit.path} (+{lines.count('+')} -{lines.count('-')} lines): {step.edit.why}\n"
+
+
 def _lines(data: bytes | None) -> list[str]:
     lines = (data or b"").decode("utf-8", "replace").splitlines(keepends=True)
     if lines and not lines[-1].endswith("\n"):
@@ -136,5 +144,8 @@ def _step(edit: PlannedEdit, owner: str, kind: str, without: bytes | None, manif
         # Nobody else changed it since: what was there before the first setup is still the way back.
         after = (*(h for h in known.after if h != wrote), wrote)
         return Step(edit, FileRecord(edit.path, known.owner, kind, known.before, known.mode, after))
-    mode = files.mode_of(edit.path, edit.mode)
-    return Step(edit, FileRecord(edit.path, owner, kind, without, mode, (wrote,)))
+    record = FileRecord(edit.path, owner, kind, edit.before, files.mode_of(edit.path, edit.mode), (wrote,))
+    if edit.before is not None and remove.holds_ours(kind, edit.before):
+        # Ours from an earlier setup whose manifest is gone, or changed since by somebody else.
+        record = msgspec.structs.replace(record, before=without)
+    return Step(edit, record)

@@ -11,8 +11,18 @@ from reflexd.adapters.all import ADAPTERS
 from reflexd.errors import ReflexError
 from reflexd.setup import files, unhook
 from reflexd.setup.manifest import FileRecord, Manifest
-from reflexd.setup.plan import OURS
 from reflexd.types import Agent, Places
+
+OURS = "reflex"
+"""The owner of files that belong to no agent."""
+
+
+_TOKENS = {"hooks": unhook.OUR_COMMAND.encode(), "guard": b'"**"', "plugins": b"reflex", "whole": unhook.OUR_MARK}
+
+
+def holds_ours(kind: str, data: bytes) -> bool:
+    """Whether something of ours may be in `data`. Where nothing is, an adapter is not asked to take it out."""
+    return kind in _TOKENS and _TOKENS[kind] in data
 
 
 def agents_files(manifest: Manifest, places: Places) -> Iterator[str]:
@@ -53,7 +63,9 @@ def _restore(record: FileRecord, manifest: Manifest, places: Places | None) -> I
     }
 
     def surgery(_: dict[str, object], now: bytes) -> bytes | None:
-        if places is None or record.kind in ("whole", "trust"):
+        if record.kind in _TOKENS and not holds_ours(record.kind, now):
+            return now
+        if places is None or record.kind in ("whole", "trust", "settings"):
             return unhook.without_ours(plain, now, list(manifest.trusted))
         return _with_adapter(record, now, places)
 

@@ -23,6 +23,7 @@ OUR_COMMAND = "/shims/reflex_hook.py"
 OUR_MARK = b"reflex-shim"
 HERMES_SECTION = b"plugins:\n  enabled:\n    - reflex\n"
 HERMES_ENTRY = re.compile(rb"^[ \t]*-[ \t]*(['\"]?)reflex\1[ \t]*(?:#.*)?\n?", re.M)
+HERMES_FLOW = re.compile(rb"enabled:[^\n]*\breflex\b")
 OPENCODE_GUARD = re.compile(rb',\s*"\*\*"\s*:\s*"deny"|"\*\*"\s*:\s*"deny"\s*,?')
 AGENT_NAMES = ("claude", "codex", "opencode", "pi", "hermes")
 AGENT_PACKAGES = ("/claude-code/", "/@openai/codex", "/opencode-ai/", "/pi-coding-agent/", "hermes_cli")
@@ -151,7 +152,7 @@ def without_plugin(now: bytes) -> bytes:
     found = list(HERMES_ENTRY.finditer(now))
     if len(found) == 1:
         return now[: found[0].start()] + now[found[0].end() :]
-    if not found:
+    if not found and not HERMES_FLOW.search(now):
         return now
     raise CannotEdit('delete "reflex" from the list plugins.enabled')
 

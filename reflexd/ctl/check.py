@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _request(args: argparse.Namespace) -> CheckRequest:
     given = {_FIELDS.get(args.tool, "command"): args.command}
-    return CheckRequest(args.tool, **given, cwd=_cwd(args.cwd), home=args.home, env=dict(args.env))
+    return CheckRequest(args.tool, **given, cwd=_cwd(args.cwd), home=args.home, env=os.environ | dict(args.env))
 
 
 _FIELDS = {
@@ -203,7 +203,7 @@ def _from_line(line: Line, cwd: str) -> tuple[str | int, CheckRequest]:
         args=None if line.args is None else msgspec.json.encode(line.args).decode(),
         cwd=line.cwd or cwd,
         home=line.home,
-        env=line.env,
+        env=os.environ | line.env,
     )
     hook_payload(request)
     return line.id, request

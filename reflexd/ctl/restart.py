@@ -15,7 +15,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     base = paths.home()
-    if service.running(base):
+    if service.is_running(base):
         service.stop(base)
     started = service.start(base)
     say(f"the daemon runs (process {started.pid}, mode {started.mode})")

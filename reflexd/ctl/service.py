@@ -1,9 +1,10 @@
-"""The daemon's process: started apart from the terminal, and waited for."""
+"""The daemon's process: started apart from the terminal, waited for, and ended also when it hangs."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,7 +13,8 @@ import reflexd
 from reflexd import paths
 from reflexd.client import Client
 from reflexd.control import Status
-from reflexd.errors import ReflexError, Unreachable
+from reflexd.errors import ReflexError, Refused, Unreachable
+from reflexd.setup.unhook import agent_above
 
 PATIENCE_S = 15.0
 STEP_S = 0.05
@@ -20,11 +22,21 @@ _KEEP = ("HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE
 """What the daemon inherits. It takes nothing about a call from its own environment."""
 
 
-def running(base: str) -> Status | None:
-    """The daemon's status; None where none is running. Raises ReflexError where one is there but in trouble."""
-    if not _locked(base):
-        return None
-    return Client(base).status()
+def is_running(base: str) -> bool:
+    """Whether a daemon holds its lock, which says more than its answer: a hung one has it too."""
+    try:
+        fd = os.open(paths.lock_file(base), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError as e:
+        raise ReflexError(f"cannot open {paths.lock_file(base)}: {e.strerror}") from e
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def start(base: str) -> Status:
@@ -33,7 +45,7 @@ def start(base: str) -> Status:
     log = paths.daemon_log(base)
     fd = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with open(fd, "ab") as file:
-        before = file.tell()
+        before = file.seek(0, os.SEEK_END)
         process = subprocess.Popen(
             _command(),
             stdin=subprocess.DEVNULL,
@@ -59,29 +71,39 @@ def start(base: str) -> Status:
 
 def stop(base: str) -> None:
     """Stop the daemon and wait until it is gone. Raises Refused where a person has to do that."""
-    Client(base).stop()
-    end = time.monotonic() + PATIENCE_S
-    while _locked(base):
+    try:
+        Client(base).stop()
+    except Refused:
+        raise
+    except ReflexError as e:
+        # It hangs or is broken. A person may end it all the same; an agent may not, as with one that answers.
+        if above := agent_above():
+            raise Refused(f"this runs under {above}, and only a person stops the daemon") from e
+        _kill(base, signal.SIGTERM)
+    if not _gone(base):
+        _kill(base, signal.SIGKILL)
+        if not _gone(base):
+            raise ReflexError("the daemon cannot be stopped", f"see {paths.daemon_log(base)}")
+
+
+def _gone(base: str) -> bool:
+    end = time.monotonic() + PATIENCE_S / 3
+    while is_running(base):
         if time.monotonic() > end:
-            raise ReflexError(f"the daemon has not stopped after {PATIENCE_S:.0f} s", f"see {paths.daemon_log(base)}")
+            return False
         time.sleep(STEP_S)
+    return True
 
 
-def _locked(base: str) -> bool:
-    """Whether a daemon holds its lock. A daemon's lock says more than its answer: a hung one has it too."""
+def _kill(base: str, number: signal.Signals) -> None:
+    """Whoever holds the lock has written its pid into it."""
     try:
-        fd = os.open(paths.lock_file(base), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    except OSError as e:
-        raise ReflexError(f"cannot open {paths.lock_file(base)}: {e.strerror}") from e
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(fd)
-    return False
+        with open(paths.lock_file(base), "rb") as file:
+            pid = int(file.read(32))
+        if is_running(base):
+            os.kill(pid, number)
+    except (ValueError, OSError) as e:
+        raise ReflexError(f"the daemon does not answer, and its process is not known: {e}") from e
 
 
 def _command() -> list[str]:

@@ -51,25 +51,28 @@ def run(args: argparse.Namespace) -> int:
         ours = (*ours, plan.settings(places, before, args.mode, args.profile))
     plans, failed = _plans(found, places, before)
     steps = plan.steps(plans)
-    _show((*ours, *steps), plans)
+    _show((*ours, *steps), plans, whole=args.dry_run or not args.yes)
     if args.dry_run:
         say("nothing has been changed (--dry-run)")
         return 1 if failed else 0
     if any(step.changes for step in (*ours, *steps)) and not args.yes and not confirm("change these files?"):
         say("nothing has been changed")
         return 1
-    now = apply.begin(path, places, before, (*ours, *steps))
+    hooked = tuple(found[agent_plan.agent] for agent_plan in plans)
+    now = msgspec.structs.replace(before, version=reflexd.__version__, python=places.python)
+    for agent in hooked:
+        known = before.agent(agent.name)
+        now = now.with_agent(AgentRecord(agent.name, agent.home, agent.binary, known.version if known else ""))
+    now = apply.begin(path, places, now, (*ours, *steps))
     apply.write(ours)
     status = _daemon(base)
     apply.write(steps)
     now = apply.settle(path, now, (*ours, *steps))
-    hooked = tuple(found[agent_plan.agent] for agent_plan in plans)
     if hooked:
         say("asking the agents for their versions ...")
     versions = agents.versions(hooked, places)
     for agent in hooked:
         now = now.with_agent(AgentRecord(agent.name, agent.home, agent.binary, versions.get(agent.name, "")))
-    now = msgspec.structs.replace(now, version=reflexd.__version__, python=places.python)
     manifest.save(path, now)
     if any(agent.name == "codex" for agent in hooked):
         failed |= not _trust(path, now, found["codex"], base)
@@ -129,10 +132,11 @@ def _plans(
     return tuple(plans), len(plans) < len(found)
 
 
-def _show(steps: tuple[plan.Step, ...], plans: tuple[plan.AgentPlan, ...]) -> None:
+def _show(steps: tuple[plan.Step, ...], plans: tuple[plan.AgentPlan, ...], whole: bool) -> None:
+    """Every change, as a whole where somebody is to say yes to it or only wants to see it."""
     for step in steps:
         if step.changes:
-            print(plan.diff(step), end="")
+            print(plan.diff(step) if whole else plan.summary(step), end="")
     if not any(step.changes for step in steps):
         say("every file is as it should be")
     for agent_plan in plans:
@@ -144,10 +148,10 @@ def _show(steps: tuple[plan.Step, ...], plans: tuple[plan.AgentPlan, ...]) -> No
 
 def _daemon(base: str) -> Status:
     """A running daemon of this very code, as far as we may restart it."""
-    status = service.running(base)
-    if status is None:
+    if not service.is_running(base):
         say("starting the daemon ...")
         return service.start(base)
+    status = Client(base).status()
     code = os.stat(reflexd.__file__).st_ctime
     if status.version == reflexd.__version__ and code < status.started:
         return status

@@ -3,6 +3,7 @@ from __future__ import annotations
 import argparse
 
 from reflexd import paths
+from reflexd.client import Client
 from reflexd.ctl import service
 from reflexd.ctl.terminal import say
 
@@ -15,8 +16,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     base = paths.home()
-    found = service.running(base)
-    if found:
+    if service.is_running(base):
+        found = Client(base).status()
         say(f"the daemon is running already (process {found.pid})")
         return 0
     started = service.start(base)

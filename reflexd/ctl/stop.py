@@ -15,7 +15,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     base = paths.home()
-    if not service.running(base):
+    if not service.is_running(base):
         say("the daemon is not running")
         return 0
     service.stop(base)

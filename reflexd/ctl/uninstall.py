@@ -12,7 +12,7 @@ import msgspec
 from reflexd import paths
 from reflexd.ctl import service
 from reflexd.ctl.terminal import confirm, error, say, short, warn
-from reflexd.errors import ReflexError, Unreachable
+from reflexd.errors import ReflexError, Refused
 from reflexd.setup import agents, manifest, remove, unhook
 from reflexd.setup.manifest import Manifest
 from reflexd.types import Places
@@ -77,12 +77,14 @@ def _unhook(found: Manifest, places: Places) -> bool:
 
 
 def _stop(base: str) -> None:
-    try:
-        if service.running(base):
-            say("stopping the daemon ...")
+    if service.is_running(base):
+        say("stopping the daemon ...")
+        try:
             service.stop(base)
-    except Unreachable as e:
-        raise ReflexError(f"the hooks are out, but {e.message}", "end the process reflexd, then try again") from e
+        except Refused as e:
+            raise ReflexError(
+                f"the hooks are out, but the daemon goes on: {e.message}", "stop it, then try again"
+            ) from e
 
 
 def _remove_state(state: str) -> None:
