@@ -30,6 +30,6 @@ def hook_in(world: World, driver: Driver) -> None:
     """`reflexctl setup` for one agent, then no daemon: the tests start and stop their own."""
     programs = os.pathsep.join((os.path.dirname(os.path.join(agents_dir(), driver.PROGRAM)), os.environ["PATH"]))
     env = world.environment({"PYTHONPATH": ROOT, "PATH": programs})
-    argv = [sys.executable, "-m", "reflexd.ctl.main", "setup", "--agents", driver.NAME, "--yes"]
+    argv = [sys.executable, "-m", "reflexd.ctl.main", "setup", "--agents", driver.AGENT, "--yes"]
     finished = run(argv, world.base, env)
     assert finished.code == 0, finished.output

@@ -16,7 +16,7 @@ from tests.agents.table import ALIVE, Table
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
 NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
-TOO_LONG = 9 * 1024 * 1024
+TOO_LONG = 8 * 1024 * 1024 + 1
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Protocol
 
+from reflexd.types import Agent
 from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
@@ -19,11 +20,15 @@ class Driver(Protocol):
     """A module of this package."""
 
     NAME: str
+    AGENT: Agent
+    """What reflex calls it; several drivers may drive several versions of one agent."""
     VERSION: str
     PROGRAM: str
     """A path below the agents' directory."""
     SHIM: str
     """Our file in the agent, below the home."""
+    HOOKS: str
+    """The agent's own file with the lines that run ours, below the home; empty where it finds ours by place."""
     PER_CALL: bool
     """Whether that file is read at every call, not once at the agent's start."""
     GUARD: str

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from reflexd.types import Agent
 from tests.agents.drivers.base import MCP_NAME, PROMPT, mcp_command
 from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 NAME = "claude"
+AGENT: Agent = "claude"
 VERSION = "2.1.332"
 PROGRAM = "node_modules/.bin/claude"
 SHIM = ".local/share/reflex/shims/reflex_hook.py"
+HOOKS = ".claude/settings.json"
 PER_CALL = True
 GUARD = "hook line"
 

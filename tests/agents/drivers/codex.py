@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from reflexd.types import Agent
 from tests.agents.drivers.base import MCP_NAME, PROMPT, mcp_command
 from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 NAME = "codex"
+AGENT: Agent = "codex"
 VERSION = "0.171.0"
 PROGRAM = "node_modules/.bin/codex"
 SHIM = ".local/share/reflex/shims/reflex_hook.py"
+HOOKS = ".codex/hooks.json"
 PER_CALL = True
 GUARD = "hook line"
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from reflexd.types import Agent
 from tests.agents.drivers.base import MCP_NAME, PROMPT, mcp_command
 from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 NAME = "hermes"
+AGENT: Agent = "hermes"
 VERSION = "0.19.0"
 PROGRAM = "hermes/bin/hermes"
 SHIM = ".hermes/plugins/reflex/__init__.py"
+HOOKS = ""
 PER_CALL = False
 GUARD = ""
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Mapping
 
-from tests.agents.drivers.base import MCP_NAME, PROMPT, mcp_command
+from reflexd.types import Agent
+from tests.agents.drivers.base import MCP_NAME, PROMPT, agents_dir, mcp_command
 from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 NAME = "opencode"
+AGENT: Agent = "opencode"
 VERSION = "1.18.33"
 PROGRAM = "node_modules/.bin/opencode"
 SHIM = ".config/opencode/plugins/reflex.js"
+HOOKS = ""
 PER_CALL = False
 GUARD = "opencode.json"
 
@@ -32,6 +37,20 @@ def configure(world: World, url: str) -> None:
         "mcp": {MCP_NAME: {"type": "local", "command": mcp_command(world), "enabled": True}},
     }
     world.write(".config/opencode/opencode.json", json.dumps(config, indent=2))
+
+    _plugin_package(world)
+
+
+def _plugin_package(world: World) -> None:
+    """Put what opencode fetches at its first start with a plugin where it looks: without a registry it
+    waits for that more than a minute at every start."""
+    fetched = os.path.join(agents_dir(), "opencode-plugin")
+    if not os.path.isdir(fetched):
+        return
+    config = os.path.join(world.home, ".config", "opencode")
+    os.symlink(os.path.join(fetched, "node_modules"), os.path.join(config, "node_modules"))
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(os.path.join(fetched, name), config)
 
 
 def command(program: str) -> list[str]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from reflexd.types import Agent
 from tests.agents.drivers.base import PROMPT
 from tests.agents.llm import Arguments, Call
 from tests.agents.world import World
 
 NAME = "pi"
+AGENT: Agent = "pi"
 VERSION = "0.73.1"
 PROGRAM = "node_modules/.bin/pi"
 SHIM = ".pi/agent/extensions/reflex.ts"
+HOOKS = ""
 PER_CALL = False
 GUARD = ""
 

@@ -38,10 +38,11 @@ def write(turn: Turn, model: str) -> Iterator[bytes]:
         call_item = {"type": "function_call", "id": "fc_" + id, "call_id": id, "name": call.tool}
         namespace = {"namespace": call.namespace} if call.namespace else {}
         output.append({**call_item, **namespace, "arguments": json.dumps(call.arguments)})
-    whole = {"id": f"resp_{turn.step}", "object": "response", "model": model, "output": output, "usage": USAGE}
-    yield _event("response.created", response={**whole, "status": "in_progress", "output": []})
+    whole = {"id": f"resp_{turn.step}", "object": "response", "model": model, "output": [], "usage": USAGE}
+    yield _event("response.created", response={**whole, "status": "in_progress"})
     for index, item in enumerate(output):
-        yield _event("response.output_item.added", output_index=index, item={**item, "status": "in_progress"})
+        begun: dict[str, object] = {**item, "arguments": ""} if "arguments" in item else {**item, "content": []}
+        yield _event("response.output_item.added", output_index=index, item={**begun, "status": "in_progress"})
         yield _event("response.output_item.done", output_index=index, item={**item, "status": "completed"})
     yield _event("response.completed", response={**whole, "status": "completed"})
 
