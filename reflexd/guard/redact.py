@@ -28,6 +28,7 @@ _MASK = re.compile(r"\[redacted:[a-z0-9-]+\]", re.ASCII)
 _MASK_START = "[redacted:"
 _FRAGMENT = re.compile(r"<<([a-z]+)>>")
 _RUNS_MAX = 8  # two are usual, three were never seen to be too few; the bound keeps the time linear
+_MARGIN = 4400  # longer than what any pattern has to see of a secret to know it
 _GATES = "_-:=./ "
 """Characters that many literals hold: a text without one of them needs no search for those literals."""
 
@@ -80,6 +81,18 @@ def library() -> Library:
     data = pkgutil.get_data("reflexd.config", "redaction.toml")
     assert data is not None
     return convert(tomllib.loads(data.decode("utf-8")), Library)
+
+
+def redact_head(text: str, limit: int) -> str:
+    """At most `limit` characters of `redact(text)`, in time that grows with `limit` only.
+
+    Where it stops early, what a cut could have made unknowable is left out.
+    """
+    window = text[: limit + 2 * _MARGIN]
+    found = redact(window)
+    if len(window) < len(text):
+        found = found[: max(0, len(found) - _MARGIN)]
+    return found[:limit]
 
 
 def _redact_once(text: str) -> str:

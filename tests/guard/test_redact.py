@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reflexd.guard.redact import Pattern, library, redact
+from reflexd.guard.redact import Pattern, library, redact, redact_head
 
 PATTERNS = library().patterns
 EXAMPLES = [(pattern.id, before, after) for pattern in PATTERNS for before, after in pattern.examples]
@@ -254,6 +254,27 @@ def library_masks(text: str) -> list[str]:
     for kind in {pattern.kind for pattern in PATTERNS}:
         text = text.replace(f"[redacted:{kind}]", "\uffff")
     return text.split("\uffff")
+
+
+@given(st.integers(0, 9000), st.integers(0, 40), st.integers(0, 3))
+def test_the_head_of_a_long_text_holds_no_half_of_a_secret(at: int, limit: int, copies: int) -> None:
+    secret = "k7Q" + "x9Z" * 12
+    for line in (
+        f"PASSWORD='{secret}'",
+        f"https://me:{secret}@h/",
+        f"ghp_{secret}",
+        f"-----BEGIN PRIVATE KEY-----\n{secret}",
+    ):
+        text = "a " * at + f"{line}\n" * 500 * copies + "b " * 9000
+        head = redact_head(text, limit * 100)
+        assert len(head) <= limit * 100
+        assert secret[:8] not in head
+        assert redact(text).startswith(head)
+
+
+def test_the_head_of_a_short_text_is_all_of_it() -> None:
+    text = "PASSWORD=hunter2 run " * 20
+    assert redact_head(text, 4096) == redact(text)
 
 
 def test_lone_surrogates() -> None:
