@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -57,12 +58,12 @@ def _version(agent: Found, places: Places) -> str:
         done = subprocess.run(
             [agent.binary, "--version"],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,  # pi says it there
+            capture_output=True,
             cwd=places.home,
             timeout=VERSION_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
-    return lines[0].strip() if lines else ""
+    # pi says it on stderr.
+    found = re.search(rb"\d+\.\d+\.\d+[\w.+-]*", done.stdout) or re.search(rb"\d+\.\d+\.\d+[\w.+-]*", done.stderr)
+    return found[0].decode() if found else ""

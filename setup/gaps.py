@@ -37,6 +37,7 @@ LIMITS: dict[Agent, tuple[str, ...]] = {
         "so do --bare, --safe-mode, CLAUDE_CODE_SIMPLE=1 and --setting-sources without `user`",
         "a repository's own .claude/settings.json can set disableAllHooks, and holds under -p",
         "a file named with @ in a prompt is read without a hook",
+        "2.1.197 runs the commands of a skill that loads without a hook (2.1.332 calls one)",
         "before 2.1.295 a hook that is killed or runs into its timeout lets the tool run",
     ),
     "codex": (

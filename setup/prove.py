@@ -123,6 +123,7 @@ def _payload(places: Places, event: str, command: str) -> dict[str, object]:
     call = {"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "1"}
     more: dict[str, dict[str, object]] = {
         "PreToolUse": {**call},
+        "PreSkillShellCommand": {**call},
         "PermissionRequest": {**call},
         "PostToolUse": {**call, "tool_response": ""},
         "PostToolUseFailure": {**call, "error": ""},

@@ -75,15 +75,21 @@ def stop(base: str) -> None:
         Client(base).stop()
     except Refused:
         raise
-    except ReflexError as e:
-        # It hangs or is broken. A person may end it all the same; an agent may not, as with one that answers.
-        if above := agent_above():
-            raise Refused(f"this runs under {above}, and only a person stops the daemon") from e
-        _kill(base, signal.SIGTERM)
+    except ReflexError:
+        end(base)  # it hangs or is broken
     if not _gone(base):
-        _kill(base, signal.SIGKILL)
-        if not _gone(base):
-            raise ReflexError("the daemon cannot be stopped", f"see {paths.daemon_log(base)}")
+        end(base)
+
+
+def end(base: str) -> None:
+    """End the daemon's process without asking it. Raises Refused under an agent: a daemon that answers would."""
+    if above := agent_above():
+        raise Refused(f"this runs under {above}, and only a person stops the daemon")
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        _kill(base, number)
+        if _gone(base):
+            return
+    raise ReflexError("the daemon cannot be stopped", f"see {paths.daemon_log(base)}")
 
 
 def _gone(base: str) -> bool:

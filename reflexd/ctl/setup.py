@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         failed |= not _trust(path, now, found["codex"], base)
     for agent in hooked:
         failed |= not _prove(agent, places, status)
-    _close(base, places, hooked)
+    _close(base, places, hooked, args.mode)
     return 1 if failed else 0
 
 
@@ -157,7 +157,8 @@ def _daemon(base: str) -> Status:
         return status
     say("restarting the daemon, which runs older code ...")
     try:
-        service.stop(base)
+        # By signal: the daemon wants a terminal. While it is down every call is refused, so this loosens nothing.
+        service.end(base)
     except Refused as e:
         warn(f"the daemon goes on with the older code: {e.message}", "from a terminal of your own: reflexctl restart")
         return status
@@ -195,8 +196,10 @@ def _wrong(proof: prove.Proof) -> str:
     return f"`{prove.DANGEROUS}` goes on"
 
 
-def _close(base: str, places: Places, hooked: tuple[agents.Found, ...]) -> None:
+def _close(base: str, places: Places, hooked: tuple[agents.Found, ...], mode: Mode | None) -> None:
     status = Client(base).status()
+    if mode and status.mode != mode:
+        warn(f"the mode is {status.mode}, as it was set with reflexctl mode", f"reflexctl mode {mode}")
     if hooked:
         say(f"hooked: {', '.join(agents.TITLES[agent.name] for agent in hooked)}; mode {status.mode}")
         say("agents that are running now have to be restarted to take the hooks up")

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from reflexd import paths
 from reflexd.client import Client
-from reflexd.control import Status
+from reflexd.control import AgentSeen, Status
 from reflexd.ctl.terminal import error
 from reflexd.errors import ReflexError
-from reflexd.setup import agents, gaps, manifest
+from reflexd.setup import agents, gaps, manifest, prove
 from reflexd.setup.gaps import Gap
 from reflexd.setup.manifest import AgentRecord
 
@@ -61,12 +61,17 @@ def _text(report: Report) -> str:
     seen = {agent.agent: agent for agent in report.daemon.agents} if report.daemon else {}
     for record in report.hooked:
         last = seen.get(record.name)
-        when = f"last event {_ago(last.at)} ({last.event}), {last.count} in all" if last else "no event yet"
-        lines.append(f"agent     {agents.TITLES[record.name]} {record.version}: {when}".replace(" : ", ": "))
+        name = f"{agents.TITLES[record.name]} {record.version}".rstrip()
+        lines.append(f"agent     {name}: {_last(last) if last else 'no event yet'}")
     if not report.hooked:
         lines.append("agent     none is hooked (reflexctl setup)")
     lines += [f"{'GAP' if gap.red else 'note':<9} {gap.text}" for gap in report.gaps]
     return "\n".join(lines)
+
+
+def _last(seen: AgentSeen) -> str:
+    what = "a try of setup or doctor" if seen.session == prove.SESSION else seen.event
+    return f"last event {_ago(seen.at)} ({what}), {seen.count} in all"
 
 
 def _daemon(status: Status) -> list[str]:

@@ -81,10 +81,9 @@ def _stop(base: str) -> None:
         say("stopping the daemon ...")
         try:
             service.stop(base)
-        except Refused as e:
-            raise ReflexError(
-                f"the hooks are out, but the daemon goes on: {e.message}", "stop it, then try again"
-            ) from e
+        except Refused:
+            # It wants a terminal. No hook asks it any more, so that ending it loosens nothing.
+            service.end(base)
 
 
 def _remove_state(state: str) -> None:
