@@ -399,7 +399,7 @@ def test_usual_settings_are_no_gap() -> None:
 
 
 def test_the_shim_is_planned_alike_by_both_of_its_agents() -> None:
-    plans = [ADAPTERS[agent].edits(HERE, files(agent)) for agent in ("claude", "codex")]  # type: ignore[index, arg-type]
+    plans = [ADAPTERS[agent].edits(HERE, files(agent)) for agent in ("claude", "codex")]
     shims = [[edit for edit in plan if edit.path == hook_path(HERE)] for plan in plans]
     assert shims[0] == shims[1]
     assert len(shims[0]) == 1

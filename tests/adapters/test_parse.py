@@ -45,6 +45,7 @@ EVENT_TYPES = get_args(Event)
 
 KINDS: dict[str, type[Any]] = {
     "PreToolUse": ToolCall,
+    "PreSkillShellCommand": ToolCall,
     "PermissionRequest": PermissionRequest,
     "PostToolUse": ToolResult,
     "PostToolUseFailure": ToolResult,
@@ -76,6 +77,8 @@ CALLS: dict[tuple[Agent, str], Tool] = {
     ("claude", "PreToolUse-Bash"): Shell("false"),
     ("claude", "PostToolUse-Bash"): Shell("sleep 0.1; echo bg", background=True),
     ("claude", "PermissionRequest-Bash"): Shell("touch /lab/marker; echo MARKED"),
+    ("claude", "PreSkillShellCommand-Bash"): Shell("touch /home/user/project/marker"),
+    ("claude", "PreToolUse-Monitor"): Shell("touch /home/user/project/marker; echo hi", background=True),
     ("claude", "PreToolUse-Read"): Read("/home/user/project/a.txt"),
     ("claude", "PreToolUse-Write"): Write("/home/user/project/a.txt", "hello\n"),
     ("claude", "PreToolUse-Edit"): Edit("/home/user/project/a.txt", "bye"),
@@ -349,14 +352,6 @@ def test_a_prompt_is_what_was_typed() -> None:
         prompt = parse(load(agent, name))  # type: ignore[arg-type]
         assert isinstance(prompt, Prompt)
         assert prompt.text == text
-
-
-def test_a_skills_own_command_is_a_call() -> None:
-    sample = load("claude", "PreToolUse-Bash")
-    sample.message.update(hook_event_name="PreSkillShellCommand", command_name="zap", invoked_by="claude")
-    event = ADAPTERS["claude"].parse("PreSkillShellCommand", sample.payload)
-    assert isinstance(event, ToolCall)
-    assert event.tool == Shell("false")
 
 
 def test_of_a_key_given_twice_the_last_one_counts_as_in_the_agents() -> None:
