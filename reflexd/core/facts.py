@@ -100,20 +100,20 @@ def _facts(tool: Tool, context: Context, ground: Ground) -> Facts:
 
 def _shell(command: str, cwd: str, context: Context, ground: Ground) -> Facts:
     env = dict(context.env)
-    whole = bool(env)
     if len(command) <= READ_MAX:
-        reading = read(command, cwd, context.home, env, whole)
+        reading = read(command, cwd, context.home, env)
     else:
         reading = Reading((), ("it is too long to be read",))
     found: dict[Effect, None] = {}
     looks = _calls(reading.calls, ground, found)
+    _calls(reading.alike, ground, found)
     opaque = reading.opaque[0] if reading.opaque else ""
     if len(command) > COMMAND_MAX:
         opaque = f"it is longer than {COMMAND_MAX} characters"
     if reading.opaque and (reading.broken or len(command) > READ_MAX):
         # Where the parser lost its way, every piece that could stand alone is read on its own.
         for segment in segments(command):
-            _calls(read(segment, cwd, context.home, env, whole).calls, ground, found)
+            _calls(read(segment, cwd, context.home, env).calls, ground, found)
     return Facts(
         commands=tuple(Command(tuple(map(shown, c.argv)), c.via, shown(c.cwd)) for c in reading.calls if c.argv),
         effects=tuple(found),

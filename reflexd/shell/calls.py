@@ -43,11 +43,12 @@ class Reading(Struct, frozen=True):
     """Everything that a command line would run, and why it may be more than that.
 
     `opaque`: reasons why it could not be read whole; empty when it was. `unseen`: local code it
-    runs that is not part of the text. `assigned`: variables it sets, in order. `broken`: the parser stumbled.
+    runs that is not part of the text. `alike`: what it would run if letters that only look like
+    plain ones were plain. `broken`: the parser stumbled.
     """
 
     calls: tuple[Call, ...]
     opaque: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
-    assigned: tuple[tuple[str, str], ...] = ()
+    alike: tuple[Call, ...] = ()
     broken: bool = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from reflexd.shell import files, git, own, processes
+from reflexd.shell import files, foreign, git, own, processes
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import PIPED, UNKNOWN, shown
 from reflexd.shell.operands import SINKS, effect, unknown
@@ -92,6 +92,9 @@ def _is_shell(call: Call) -> bool:
 def _by_row(call: Call, name: str, ground: Ground) -> tuple[list[Effect], bool]:
     row = find_row(name)
     if row is None:
+        module = call.argv[call.argv.index("-m") + 1 :] if "-m" in call.argv else ()
+        if module and module[0].startswith("reflexd") and foreign.language(name) == "python":
+            return own.module(module, call, ground), False
         return unknown(call, ground), False
     parsed = parse(call.argv[1:], row)
     deep = row.always_recursive or parsed.has(row.recursive) or (UNKNOWN in parsed.flags and bool(row.recursive))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 
 from reflexd.shell.braces import FIELDS_MAX, braces
-from reflexd.shell.fields import GLOBS, PIPED, UNKNOWN, clean, decode_ansi_c, known
+from reflexd.shell.fields import GLOBS, PIPED, UNKNOWN, UNSET, decode_ansi_c, known
 from reflexd.shell.scan import ansi_c_end, closed_end, quoted_end
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-]")
@@ -61,12 +61,12 @@ class Expander:
 
     def heredoc(self, raw: str) -> str:
         """The body of an unquoted here-document: parameters and substitutions, no quotes."""
-        pieces = _Pieces(split=False)
+        pieces = _Pieces("")
         self._double(raw, 0, len(raw), pieces, closing="")
         return "".join(pieces.done())
 
     def _word(self, raw: str, split: bool = True) -> list[str]:
-        pieces = _Pieces(split)
+        pieces = _Pieces(self._separators() if split else "")
         i, n = 0, len(raw)
         if raw.startswith("~"):
             i = self._tilde(raw, 0, pieces)
@@ -98,28 +98,34 @@ class Expander:
                 pieces.literal(PIPED + self._pipe(raw[i + 2 : end - 1]))
                 i = end
             elif c in GLOBS:
-                pieces.active(GLOBS[c])
+                pieces.literal(GLOBS[c])
                 i += 1
             elif c in "=:" and raw[i + 1 : i + 2] == "~" and not split:
-                pieces.active(c)
+                pieces.literal(c)
                 i = self._tilde(raw, i + 1, pieces)
             else:
-                pieces.active(c)
+                pieces.literal(c)
                 i += 1
         return pieces.done()
+
+    def _separators(self) -> str:
+        held = self._lookup("IFS")
+        return held[0] if held and known(held[0]) else " \t\n"
 
     def _tilde(self, raw: str, at: int, pieces: _Pieces) -> int:
         end = at + 1
         while end < len(raw) and (raw[end].isalnum() or raw[end] in "._-+"):
             end += 1
         if end < len(raw) and raw[end] not in "/:":
-            pieces.active("~")
+            pieces.literal("~")
             return at + 1
         user = raw[at + 1 : end]
         if not user:
             pieces.literal(self._home)
         elif user in ("+", "-"):
-            pieces.literal(UNKNOWN)
+            pieces.literal("".join(self._lookup("PWD" if user == "+" else "OLDPWD") or [UNKNOWN]))
+        elif self._home.endswith("/" + user):
+            pieces.literal(self._home)
         else:
             pieces.literal("/root" if user == "root" else f"/home/{user}")
         return end
@@ -151,7 +157,7 @@ class Expander:
             stop = closed_end(raw, i + 1)
             inner = raw[i + 2 : stop - 1]
             if inner.startswith("(") and inner.endswith(")"):
-                self._double(inner, 1, len(inner) - 1, _Pieces(split=False))
+                self._double(inner, 1, len(inner) - 1, _Pieces(""))
                 pieces.value([UNKNOWN], quoted)
             else:
                 pieces.value([self._output(inner)], quoted)
@@ -169,7 +175,7 @@ class Expander:
 
     def _output(self, code: str) -> str:
         printed = self._run(code)
-        return UNKNOWN if printed is None else clean(printed)[0].rstrip("\n")
+        return UNKNOWN if printed is None else printed.rstrip("\n")
 
     def _values(self, name: str, joined: bool = False) -> list[str]:
         try:
@@ -224,7 +230,7 @@ class Expander:
         if held is None:
             # Not known whether it is set: whichever of the two it is, the reader sees that it is open.
             return [UNKNOWN]
-        empty = not is_set or (operator.startswith(":") and not any(held))
+        empty = not is_set or held == [UNSET] or (operator.startswith(":") and not any(held))
         if operator.endswith("+"):
             return [text] if not empty else [""]
         if not empty:
@@ -235,7 +241,7 @@ class Expander:
 
     def _changed(self, value: str, rest: str) -> str:
         if not known(value):
-            return UNKNOWN
+            return UNSET if value == UNSET else UNKNOWN
         if rest in ("^^", ",,", "^", ","):
             part = value if len(rest) == 2 else value[:1]
             return (part.upper() if rest[0] == "^" else part.lower()) + value[len(part) :]
@@ -254,26 +260,26 @@ class Expander:
 
 
 class _Pieces:
-    """Fields being put together: literal text never splits, unquoted values do."""
+    """Fields being put together: literal text never splits, unquoted values do, at the separators given."""
 
-    def __init__(self, split: bool) -> None:
-        self._split = split
+    def __init__(self, separators: str) -> None:
+        self._separators = separators
         self._fields: list[str] = []
         self._open: list[str] | None = None
 
     def literal(self, text: str) -> None:
-        self._open = [*(self._open or ()), text]
-
-    def active(self, text: str) -> None:
-        self.literal(text)
+        if self._open is None:
+            self._open = [text]
+        else:
+            self._open.append(text)
 
     def value(self, values: list[str], quoted: bool) -> None:
         for number, value in enumerate(values):
-            if number and self._split:
+            if number and self._separators:
                 self._close()
             elif number:
                 self.literal(" ")
-            if quoted or not self._split:
+            if quoted or not self._separators:
                 self.literal(value)
             else:
                 self._words(value)
@@ -283,21 +289,26 @@ class _Pieces:
         return self._fields
 
     def _words(self, value: str) -> None:
-        """An unquoted value: split at white space, its globs active."""
-        words = value.split()
-        if value[:1].isspace():
+        """An unquoted value: split at the separators, its globs active."""
+        separators = self._separators
+        words = value.split() if separators == " \t\n" else re.split(f"[{re.escape(separators)}]+", value)
+        words = [word for word in words if word]
+        if value[:1] in separators:
             self._close()
         for number, word in enumerate(words):
             if number:
                 self._close()
-            self.literal("".join(GLOBS.get(c, c) for c in word))
-        if words and value[-1:].isspace():
+            self.literal(word.translate(_ACTIVE))
+        if words and value[-1:] in separators:
             self._close()
 
     def _close(self) -> None:
         if self._open is not None:
             self._fields.append("".join(self._open))
         self._open = None
+
+
+_ACTIVE = str.maketrans(GLOBS)
 
 
 def _trimmed(value: str, operator: str, pattern: str) -> str:

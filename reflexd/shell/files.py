@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import UNKNOWN
 from reflexd.shell.operands import effect
 from reflexd.shell.options import names, split
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row, parse, roles
-from reflexd.shell.wrappers import FIND_TESTS
+from reflexd.shell.carriers import FIND_TESTS, find_starts
 from reflexd.types import Effect
 
 _FIND_PLAIN = FIND_TESTS | names(
@@ -22,24 +24,18 @@ _WHOLE = {"root", "home", "system", "device"}
 
 def _find(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     args = call.argv[1:]
-    starts: list[str] = []
-    for word in args:
-        if word in ("-H", "-L", "-P", "-E", "-X", "-x", "-s", "-f", "--") or word.startswith(("-D", "-O")):
-            continue
-        if word.startswith(("-", "(", ")", "!", ",")):
-            break
-        starts.append(word)
+    starts = find_starts(args)
     found: list[Effect] = []
     options = [word for word in args if word.startswith("-") and len(word) > 1 and not word[1:].isdigit()]
     if "-delete" in options:
         filtered = bool(FIND_TESTS & set(options))
-        shallow = any(a == "-maxdepth" and b in ("0", "1") for a, b in zip(args, args[1:], strict=False))
-        for start in starts or ["."]:
+        shallow = any(a == "-maxdepth" and b in ("0", "1") for a, b in pairwise(args))
+        for start in starts:
             path, places = ground.locate(start, call.cwd, deep=True)
             if filtered and _WHOLE.isdisjoint(places):
                 path, places = ground.locate(start.rstrip("/") + "/" + UNKNOWN, call.cwd)
             found.append(Effect("delete", path, places, not (filtered and shallow), True, "find -delete"))
-    for flag, word in zip(args, args[1:], strict=False):
+    for flag, word in pairwise(args):
         if flag in _FIND_WRITES:
             made = effect("write", word, call, ground, detail=f"find {flag}")
             if made:

@@ -1,7 +1,8 @@
 """Code in other languages: the deletes, writes and commands that stand in it in so many words.
 
 This is a search for literal calls, not an interpreter: code that the agent wrote can always say the same
-in a way that is not found. What is found becomes the shell command of the same effect.
+in a way that is not found. What is found becomes the shell command of the same effect; code that is
+itself decoded before it runs is named as opaque.
 """
 
 from __future__ import annotations
@@ -10,131 +11,202 @@ import re
 
 from msgspec import Struct
 
-LANGUAGES = {
+from reflexd.shell import pycode
+from reflexd.shell.known import RISKY, SHELLS
+
+_LANGUAGES = {
     "python": "python",
     "pypy": "python",
+    "ipython": "python",
     "node": "js",
     "nodejs": "js",
     "bun": "js",
     "deno": "js",
     "tsx": "js",
+    "ts-node": "js",
     "perl": "perl",
     "ruby": "ruby",
     "php": "php",
+    "lua": "lua",
+    "luajit": "lua",
+    "Rscript": "r",
+    "julia": "julia",
+    "osascript": "applescript",
+    "awk": "awk",
+    "gawk": "awk",
+    "mawk": "awk",
+    "nawk": "awk",
+    "tclsh": "tcl",
+    "expect": "tcl",
+    "groovy": "groovy",
+    "elixir": "elixir",
 }
 _INLINE = {
     "python": ("-c",),
-    "js": ("-e", "--eval", "-p", "--print", "eval"),
+    "js": ("-e", "--eval", "-p", "--print", "eval", "-pe"),
     "perl": ("-e", "-E"),
     "ruby": ("-e",),
     "php": ("-r",),
+    "lua": ("-e",),
+    "r": ("-e",),
+    "julia": ("-e",),
+    "applescript": ("-e",),
+    "awk": (),
+    "tcl": ("-c",),
+    "groovy": ("-e",),
+    "elixir": ("-e",),
 }
-_STRING = r"""(?:[rbfu]{0,2}(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`))"""
-_HOME = r"""(?:os\.path\.expanduser|Path|pathlib\.Path|path\.(?:join|resolve)|os\.path\.join)\(\s*"""
-_ASSIGN = re.compile(r"(?:^|[;\n]|\bconst |\blet |\bvar |\bmy )\s*\$?(\w+)\s*=\s*" + _STRING + r"\s*(?=[;\n]|$)")
+_STRING = re.compile(
+    r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\]|\\.)*)`|%x[({\[]([^)}\]]*)[)}\]]", re.S
+)
+_RUNS = re.compile(
+    r"\b(?:system|exec\w*|spawn\w*|p?open3?|popen\w*|subprocess|child_process|Popen|check_\w+|getoutput|shell\w*"
+    r"|passthru|Command|Process|run|call|do shell script|getline|os\.execute|io\.popen|qx|cmd|sh|unix)\b|`|%x|\|\s*[\"']"
+)
 _TREE = re.compile(
-    r"(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|remove_dir_all|removeSync|rimraf(?:\.sync)?|\brm)\s*\(?\s*(?:"
-    + _HOME
-    + r")?(?:"
-    + _STRING
-    + r"|(\w+))"
+    r"(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?"
+    r"|\bfs(?:\.promises|p)?\.(?:rm|rmdir|remove)|unlink\s*\(?\s*glob|unlink_tree|file delete -force)\s*\(?\s*(?P<args>.{0,200})",
+    re.S,
 )
-_FILE = re.compile(
-    r"(?:os\.(?:remove|unlink)|unlinkSync|\bunlink|File\.delete|FileUtils\.rm)\s*\(?\s*(?:"
-    + _HOME
-    + r")?(?:"
-    + _STRING
-    + r"|(\w+))"
-)
-_UNLINKED = re.compile(r"Path\(\s*" + _STRING + r"\s*\)(?:\.\w+\(\))*\.(?:unlink|rmdir)\(")
+_FILE = re.compile(r"(?:unlinkSync|\bunlink|File\.delete|FileUtils\.rm|os\.remove)\s*\(?\s*(?P<args>.{0,200})", re.S)
 _WRITTEN = re.compile(
-    r"(?:\bopen\(\s*(?:" + _STRING + r"|(\w+))\s*,\s*(?:mode\s*=\s*)?['\"][rb]*[wax+]"
-    r"|(?:writeFileSync|writeFile|appendFileSync|createWriteStream|File\.write)\(\s*(?:" + _STRING + r"|(\w+))"
-    r"|Path\(\s*(?:" + _STRING + r"|(\w+))\s*\)\.write_\w+\()"
+    r"(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|truncateSync|File\.write|IO\.write"
+    r"|file_put_contents|copyFileSync|renameSync|Bun\.write)\s*\(?\s*(?P<args>.{0,200})"
+    r"|\bopen\s*\(?\s*(?:my\s*)?(?:\$?\w+\s*,\s*)?[\"']>{1,2}[\"']?\s*,?\s*(?P<perl>.{0,200})",
+    re.S,
 )
 _READ = re.compile(
-    r"(?:\bopen\(\s*(?:" + _HOME + r")?(?:" + _STRING + r"|(\w+))\s*\)"
-    r"|(?:readFileSync|readFile|File\.read)\(\s*(?:" + _STRING + r"|(\w+))"
-    r"|Path\(\s*(?:" + _STRING + r"|(\w+))\s*\)(?:\.\w+\(\))*\.read_\w+\()"
+    r"(?:readFileSync|readFile|File\.read|IO\.read|file_get_contents|Bun\.file)\s*\(?\s*(?P<args>.{0,200})", re.S
 )
-_SHELL = re.compile(
-    r"(?:os\.system|os\.popen|subprocess\.\w+|exec(?:Sync)?|execFileSync|spawn(?:Sync)?|child_process\.\w+"
-    r"|\bsystem|\bpopen|shell_exec|passthru|Popen|check_output|check_call)\s*\(?\s*" + _STRING
+_REDIRECTED = re.compile(r"print[^\n;}]*>>?\s*\"((?:[^\"\\\n]|\\.)*)\"")
+_HOME = re.compile(
+    r"homedir\(\)|ENV\[['\"]HOME['\"]\]|\$ENV\{['\"]?HOME['\"]?\}|process\.env\.HOME|getenv\(['\"]HOME['\"]\)|Dir\.home"
 )
-_LIST = re.compile(
-    r"(?:subprocess\.\w+|Popen|check_output|check_call|\brun|\bcall|spawn(?:Sync)?|execFile(?:Sync)?|\bsystem|exec\w*)"
-    r"\(\s*(?:" + _STRING + r"\s*,\s*)?\[((?:\s*" + _STRING.replace("(", "(?:").replace("(?:?:", "(?:") + r"\s*,?)+)\]"
+_DECODED = re.compile(
+    r"\b(?:eval|Function|instance_eval|loadstring|load)\s*\(?[^;\n]*(?:atob|base64|Buffer\.from|unpack|decode|gzinflate|fromCharCode)"
 )
-_BACKTICKS = re.compile(r"`([^`]+)`|%x[({\[]([^)}\]]+)")
 CODE_MAX = 64 * 1024
 
 
 class Foreign(Struct, frozen=True):
     """Commands of the same effect, and shell code that the code hands to a shell."""
 
-    commands: tuple[tuple[str, ...], ...]
-    code: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...] = ()
+    code: tuple[str, ...] = ()
+    opaque: tuple[str, ...] = ()
 
 
 def language(name: str) -> str:
     """The language of the interpreter `name` ("python3.11" is python), or ""."""
-    return LANGUAGES.get(name) or LANGUAGES.get(re.sub(r"[\d.]+\Z", "", name), "")
+    return _LANGUAGES.get(name) or _LANGUAGES.get(re.sub(r"[\d.]+\Z", "", name), "")
 
 
 def inline(args: tuple[str, ...], lang: str) -> str | None:
     """The code given on the command line, None where there is none."""
+    if lang == "awk":
+        if any(word in ("-f", "--file") for word in args):
+            return None
+        skip = False
+        for word in args:
+            if skip or (word.startswith("-") and len(word) > 1):
+                skip = not skip and word in ("-F", "-v")
+                continue
+            return word
+        return None
+    found = []
     for i, word in enumerate(args):
         for option in _INLINE[lang]:
-            if word == option or (
-                len(option) == 2 and word.startswith("-") and not word.startswith("--") and word.endswith(option[1])
-            ):
-                return args[i + 1] if i + 1 < len(args) else ""
-            if len(option) == 2 and word.startswith(option) and len(word) > 2:
-                return word[2:]
-        if not word.startswith("-"):
+            short = len(option) == 2
+            if word == option or (short and re.fullmatch(r"-\w+", word) and word.endswith(option[1])):
+                found.append(args[i + 1] if i + 1 < len(args) else "")
+                break
+            if short and word.startswith(option) and len(word) > 2:
+                found.append(word[2:])
+                break
+        if not found and not word.startswith("-"):
             return None
-    return None
+    return "\n".join(found) if found else None
 
 
 def reads_stdin(args: tuple[str, ...]) -> bool:
     """Whether an interpreter with these arguments runs its standard input."""
     operands = [word for word in args if not word.startswith("-") or word == "-"]
-    return not operands or operands[0] in ("-", "/dev/stdin")
+    return ("-m" not in args and not operands) or operands[:1] in (["-"], ["/dev/stdin"])
 
 
-def read(code: str) -> Foreign:
+def read(code: str, lang: str) -> Foreign:
     """Linear in the code's length; of very long code only the beginning is searched."""
     code = code[:CODE_MAX]
-    names = {found[1]: _literal(found.groups()[1:]) for found in _ASSIGN.finditer(code)}
-
-    def targets(pattern: re.Pattern[str]) -> list[str]:
-        texts = []
-        for found in pattern.finditer(code):
-            groups = found.groups()
-            text = _literal(groups) or next((names[g] for g in groups if g and g in names), "")
-            texts.append(text)
-        return [text for text in texts if text]
-
+    found = pycode.read(code) if lang == "python" else None
+    if found is not None:
+        return Foreign(found.commands, found.code, found.opaque)
     commands: list[tuple[str, ...]] = []
-    commands.extend(("rm", "-rf", _path(text)) for text in targets(_TREE))
-    commands.extend(("rm", _path(text)) for text in [*targets(_FILE), *targets(_UNLINKED)])
-    commands.extend(("tee", _path(text)) for text in targets(_WRITTEN))
-    commands.extend(("cat", _path(text)) for text in targets(_READ))
-    for found in _LIST.finditer(code):
-        words = [_literal(s) for s in re.findall(_STRING, found[0][found[0].index("[") :])]
-        first = _literal(found.groups()[:3])
-        commands.append(tuple(word for word in (first, *words) if word))
-    shell = [_literal(found.groups()) for found in _SHELL.finditer(code)]
-    if "`" in code or "%x" in code:
-        shell.extend(a or b for a, b in _BACKTICKS.findall(code))
-    return Foreign(tuple(commands), tuple(text for text in shell if text.strip()))
+    for pattern, words in ((_TREE, ("rm", "-rf")), (_FILE, ("rm",)), (_WRITTEN, ("tee",)), (_READ, ("cat",))):
+        for match in pattern.finditer(code):
+            args = next((group for group in match.groups() if group is not None), "")
+            target = _argument(args)
+            if target:
+                commands.append((*words, target))
+    if lang == "awk":
+        commands.extend(("tee", _unescaped(text)) for text in _REDIRECTED.findall(code))
+    shell: list[str] = []
+    if _RUNS.search(code):
+        more, shell = _handed_over(code)
+        commands.extend(more)
+    opaque = ("it runs code that it decodes first",) if _DECODED.search(code) else ()
+    return Foreign(tuple(commands), tuple(shell), opaque)
 
 
-def _literal(groups: tuple[str | None, ...]) -> str:
-    text = next((g for g in groups[:3] if g), "")
-    return re.sub(r"\\(.)", r"\1", text)
+def _argument(text: str) -> str:
+    """The literal path at the start of an argument list; joined pieces are joined."""
+    at_home = _HOME.match(re.sub(r"^(?:\w+\.)*(?:join|resolve|expanduser)\(\s*", "", text).lstrip())
+    literals: list[str] = []
+    end = 0
+    for match in _STRING.finditer(text):
+        between = text[: match.start()] if not literals else text[end : match.start()]
+        if not literals and not at_home and re.search(r"[^\s(\[.\w]|\)\s*;", between):
+            return ""
+        if literals and not re.fullmatch(r"[\s,.+/]*", between):
+            break
+        literals.append(_unescaped(next(group for group in match.groups() if group is not None)))
+        end = match.end()
+    path = "/".join(part.strip("/") if i else part for i, part in enumerate(literals))
+    if at_home:
+        return "~/" + path.lstrip("/") if path else "~"
+    return path
 
 
-def _path(text: str) -> str:
-    """expanduser's ~ is the shell's; it is written out where the home is known."""
-    return text
+def _handed_over(code: str) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Literals that are shell code, and rows of literals that are a program and its words."""
+    commands: list[tuple[str, ...]] = []
+    shell: list[str] = []
+    row: list[str] = []
+    end = 0
+    for match in _STRING.finditer(code):
+        text = _unescaped(next(group for group in match.groups() if group is not None))
+        joined = bool(row) and re.fullmatch(r"[\s,\[(]*", code[end : match.start()]) is not None
+        end = match.end()
+        if joined:
+            row.append(text)
+            continue
+        if len(row) > 1:
+            commands.append(tuple(row))
+        row = [text] if text.rpartition("/")[2] in RISKY | SHELLS else []
+        if match.group(3) is not None or match.group(4) is not None or _is_command(text):
+            shell.append(text)
+    if len(row) > 1:
+        commands.append(tuple(row))
+    return commands, shell
+
+
+def _is_command(text: str) -> bool:
+    """Whether a literal reads like a command line: somewhere in it a risky program starts one."""
+    return any(
+        part.split()[0].rpartition("/")[2] in RISKY | SHELLS
+        for part in re.split(r"[;&|\n]+|\$\(", text)
+        if len(part.split()) > 1
+    )
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t"}.get(m[1], m[1]), text, flags=re.S)

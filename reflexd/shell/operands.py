@@ -47,4 +47,9 @@ def unknown(call: Call, ground: Ground) -> list[Effect]:
 
 
 def _is_path(text: str) -> bool:
-    return 0 < len(text) < 4096 and "\n" not in text and "://" not in text and ("/" in text or text[0] in "~.")
+    return (
+        0 < len(text) < 4096
+        and ("/" in text or text[0] in "~.")
+        and "://" not in text
+        and not any(c in text for c in "\n;(){}\"'`")
+    )

@@ -12,13 +12,17 @@ import re
 from collections.abc import Callable
 
 from reflexd.shell.calls import Call
-from reflexd.shell.fields import clean, decode_ansi_c, known
+from reflexd.shell.fields import UNKNOWN, clean, decode_ansi_c, known
 
 Printer = Callable[[tuple[str, ...], str | None], str | None]
 PRINTED_MAX = 64 * 1024
 
 
 def printed(call: Call) -> str | None:
+    if call.name == "pwd":
+        return call.cwd + "\n"
+    if call.name == "mktemp":
+        return f"/tmp/tmp.{UNKNOWN}\n"
     printer = PRINTERS.get(call.name)
     if printer is None or not all(known(word) for word in call.argv):
         return _echoed(call)
@@ -48,7 +52,7 @@ def _echo(args: tuple[str, ...], stdin: str | None) -> str:
         args = args[1:]
     text = " ".join(args)
     # dash's echo decodes escapes without -e, bash's does not; only -e is sure.
-    return (decode_ansi_c(text.replace("\\0", "\\")) if escapes else text) + newline
+    return (_octal(text) if escapes else text) + newline
 
 
 def _printf(args: tuple[str, ...], stdin: str | None) -> str | None:
@@ -63,13 +67,13 @@ def _printf(args: tuple[str, ...], stdin: str | None) -> str | None:
             if odd is not None:
                 return None
             if plain is not None:
-                out.append(decode_ansi_c(plain.replace("\\0", "\\")))
+                out.append(_octal(plain))
             elif kind == "%":
                 out.append("%")
             else:
                 word = rest.pop(0) if rest else ""
                 if kind == "b":
-                    out.append(decode_ansi_c(word.replace("\\0", "\\")))
+                    out.append(_octal(word))
                 elif kind == "q":
                     return None
                 elif kind in "sc":
@@ -80,6 +84,11 @@ def _printf(args: tuple[str, ...], stdin: str | None) -> str | None:
                     return None
         if not rest or len(rest) == before:
             return "".join(out)
+
+
+def _octal(text: str) -> str:
+    """Escapes as echo -e and printf write them; a zero byte, which ends no text here, becomes U+FFFD."""
+    return decode_ansi_c(re.sub(r"\\0(?![0-7])", "\ufffd", text).replace("\\0", "\\"))
 
 
 def _base64(args: tuple[str, ...], stdin: str | None) -> str | None:

@@ -49,12 +49,11 @@ def _control(call: Call) -> tuple[list[Effect], bool]:
     return [Effect("control", words, ("reflex",), detail=call.name)], False
 
 
-def module(call: Call, name: str, ground: Ground) -> list[Effect]:
+def module(words: tuple[str, ...], call: Call, ground: Ground) -> list[Effect]:
     """`python -m reflexd...`: the same programs by another door."""
-    if name.startswith("reflexd.ctl"):
-        at = call.argv.index("-m") if "-m" in call.argv else 0
-        return _reflexctl(Call(("reflexctl", *call.argv[at + 2 :]), call.cwd), ground)[0]
-    return _reflexd(Call(("reflexd", *call.argv[2:]), call.cwd), ground)[0]
+    program = _reflexctl if words[0].startswith("reflexd.ctl") else _reflexd
+    name = "reflexctl" if program is _reflexctl else "reflexd"
+    return program(Call((name, *words[1:]), call.cwd), ground)[0]
 
 
 SPECIAL = {"reflexctl": _reflexctl, "reflexd": _reflexd}

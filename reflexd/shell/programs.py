@@ -46,6 +46,7 @@ class _Raw(Struct, frozen=True, forbid_unknown_fields=True):
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     programs: int
+    others: str
     rows: dict[str, _Raw]
 
 
@@ -88,9 +89,21 @@ class Parsed(Struct, frozen=True):
 
 
 @functools.cache
-def _table() -> tuple[dict[str, Row], tuple[tuple[str, Row], ...]]:
+def _file() -> _File:
     text = resources.files("reflexd.config").joinpath("programs.toml").read_text()
-    raw = msgspec.convert(tomllib.loads(text), _File).rows
+    return msgspec.convert(tomllib.loads(text), _File)
+
+
+@functools.cache
+def known() -> frozenset[str]:
+    """Programs of which it is known that their words are not a command."""
+    read = _file()
+    return frozenset(read.others.split()) | frozenset(name for name in read.rows if " " not in name)
+
+
+@functools.cache
+def _table() -> tuple[dict[str, Row], tuple[tuple[str, Row], ...]]:
+    raw = _file().rows
     rows = {name: _row(name, raw) for name in raw}
     return rows, tuple((name, row) for name, row in rows.items() if "*" in name)
 

@@ -1,8 +1,7 @@
 """tree-sitter-bash, and what it is known to get wrong.
 
 The parser splits `a=b\\<newline>c rm x` where bash joins it, so a text with a line continuation is
-read a second time with the continuations taken out; what either reading finds counts. Everything
-inside a word is read from its raw text (shell.expand), never from the grammar's pieces.
+read with the continuations taken out. Everything inside a word is read from its raw text (shell.expand), never from the grammar's pieces.
 """
 
 from __future__ import annotations
@@ -11,6 +10,8 @@ import threading
 
 import tree_sitter
 import tree_sitter_bash
+
+from reflexd.shell.scan import ansi_c_end, quoted_end
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_bash.language())
 _local = threading.local()
@@ -31,21 +32,29 @@ def text_of(source: bytes, node: Node) -> str:
 
 
 def joined(text: str) -> str:
-    """`text` without its line continuations, as bash joins lines outside single quotes."""
+    """`text` without its line continuations, as bash joins lines outside single quotes and comments."""
+    if "\\\n" not in text:
+        return text
     out: list[str] = []
-    single = False
-    i, n = 0, len(text)
+    i, n, start = 0, len(text), 0
+    double = False
     while i < n:
         c = text[i]
-        if c == "\\" and not single:
+        if c == "\\":
             if text.startswith("\\\n", i):
-                i += 2
-                continue
-            out.append(text[i : i + 2])
+                out.append(text[start:i])
+                start = i + 2
             i += 2
-            continue
-        if c == "'":
-            single = not single
-        out.append(c)
-        i += 1
+        elif c == "'" and not double:
+            end = ansi_c_end(text, i) if text[i - 1 : i] == "$" else quoted_end(text, i)
+            i = end
+        elif c == '"':
+            double = not double
+            i += 1
+        elif c == "#" and not double and (i == 0 or text[i - 1] in " \t\n;&|()"):
+            end = text.find("\n", i)
+            i = n if end < 0 else end
+        else:
+            i += 1
+    out.append(text[start:])
     return "".join(out)

@@ -1,0 +1,359 @@
+"""Simple commands with their words resolved: builtins, functions, aliases, files written a moment ago, wrappers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from reflexd.shell.calls import Call, Redirect
+from reflexd.shell.carriers import Unwrapped
+from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, PIPED, STAR, UNKNOWN, UNSET, known, shown
+from reflexd.shell.known import RISKY, SHELLS
+from reflexd.shell.output import printed
+from reflexd.shell.programs import known as known_programs
+from reflexd.shell.state import Shell, Written
+from reflexd.shell.wrappers import unwrap
+
+if TYPE_CHECKING:
+    from reflexd.shell.script import Script
+
+BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/s?bin/+[^/]+\Z")
+_BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/")
+_CANDIDATES_MAX = 8
+_QUIET_SHELL = frozenset({"--version", "--help"})
+_HOOKS = re.compile(
+    r"(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|GIT_ASKPASS|LESSOPEN)\Z"
+)
+
+
+def run(
+    script: Script,
+    argv: tuple[str, ...],
+    assigned: tuple[tuple[str, str], ...],
+    redirects: tuple[Redirect, ...],
+    stdin: str | None,
+    fed: str,
+    via: tuple[str, ...],
+    nest: int,
+) -> str | None:
+    """Note the command, do to the shell what it does, and walk what it runs in turn."""
+    walk, shell = script.walk, script.shell
+    walk.count()
+    for name, value in assigned:
+        if _HOOKS.match(name) and value:
+            walk.code(value, shell.copy(), None, "", (*via, name), script.depth + 1)
+    if not argv:
+        for name, value in assigned:
+            shell.set(name, value)
+        if redirects:
+            walk.note(Call((), shell.cwd, assigned, redirects, via=via))
+            written(shell, redirects, "", False)
+        return ""
+    first = argv[0]
+    if not known(first):
+        _unknown_program(script, argv, stdin, fed, via, nest)
+    elif not first.isascii():
+        walk.opaque.append("the program's name is not plain ASCII")
+    if "/" not in first:
+        if first in shell.functions:
+            if redirects:
+                walk.note(Call((), shell.cwd, assigned, redirects, via=via))
+            return _function(script, first, argv[1:], stdin, fed, nest)
+        if first in shell.aliases and f"alias {first}" not in via:
+            inner = shell.copy()
+            inner.positional(argv[1:])
+            code = shell.aliases[first] + ' "$@"'
+            return walk.code(code, inner, stdin, fed, (*via, f"alias {first}"), script.depth + 1)
+    elif shell.links:
+        argv = (shell.path(first) if shell.path(first) != UNKNOWN else first, *argv[1:])
+    call = Call(argv, shell.cwd, assigned, redirects, stdin, fed, via)
+    walk.note(call)
+    _builtin(shell, call)
+    output = _runs(script, call, nest)
+    shell.variables["_"] = [argv[-1]]
+    written(shell, redirects, output, _downloads(call))
+    if any(made.writes and made.op[:1] != "2" for made in redirects):
+        return ""
+    return output
+
+
+def written(shell: Shell, redirects: Iterable[Redirect], output: str | None, downloaded: bool) -> None:
+    """Remember what a redirection left in a file, for whoever runs that file later in the line."""
+    for made in redirects:
+        if made.writes and made.op[:1] != "2" and made.target.strip("0123456789&-"):
+            keep(shell, made.target, output, downloaded, ">>" in made.op)
+
+
+def keep(shell: Shell, target: str, text: str | None, downloaded: bool = False, append: bool = False) -> None:
+    path = shell.path(target)
+    if append and path in shell.files and text is not None:
+        before = shell.files[path].text
+        text = None if before is None else before + text
+    shell.files[path] = Written(text, downloaded)
+
+
+def declared(shell: Shell, words: tuple[str, ...]) -> None:
+    """export, declare, local, readonly, typeset, unset: what they do to variables."""
+    if words[:1] == ("unset",):
+        for word in words[1:]:
+            shell.variables[word] = [""]
+            shell.functions.pop(word, None)
+        return
+    for word in words[1:]:
+        name, equals, value = word.partition("=")
+        if equals and name.isidentifier():
+            shell.set(name, value)
+
+
+def _unknown_program(
+    script: Script, argv: tuple[str, ...], stdin: str | None, fed: str, via: tuple[str, ...], nest: int
+) -> None:
+    script.walk.opaque.append(f"the program to run is not known ({shown(argv[0])})")
+    if argv[0] == UNSET and len(argv) > 1:
+        run(script, argv[1:], (), (), stdin, fed, via, nest + 1)
+    elif any(mark in argv[0] for mark in GLOB_MARKS):
+        for name in _matching(argv[0]):
+            run(script, (name, *argv[1:]), (), (), stdin, fed, via, nest + 1)
+
+
+def _matching(pattern: str) -> list[str]:
+    """Programs that a pattern might name, the risky ones first."""
+    glob = pattern.replace(STAR, "*").replace(ONE, "?").replace(BRACKET, "[")
+    if UNKNOWN in glob or UNSET in glob:
+        return []
+    names = sorted(RISKY | SHELLS)
+    if "/" not in glob:
+        return [name for name in names if fnmatchcase(name, glob)][:_CANDIDATES_MAX]
+    return [name for name in names if any(fnmatchcase(place + name, glob) for place in _BINS)][:_CANDIDATES_MAX]
+
+
+def _runs(script: Script, call: Call, nest: int) -> str | None:
+    """What the call prints, after walking what it runs."""
+    text = _own_file(script, call)
+    if text is not None:
+        return text
+    unwrapped = unwrap(call)
+    if unwrapped is not None:
+        return _inner(script, call, unwrapped, nest)
+    if call.name in SHELLS:
+        return _shell(script, call)
+    if call.name == "cat" and script.shell.files:
+        held = [script.shell.files.get(script.shell.path(word)) for word in call.argv[1:] if word != "-"]
+        if held and all(file is not None and file.text is not None for file in held):
+            return "".join(file.text or "" for file in held if file is not None)
+    return printed(call)
+
+
+def _own_file(script: Script, call: Call) -> str | None:
+    """A program started by the path of a file that this line wrote or fetched."""
+    if "/" not in call.argv[0] or not script.shell.files:
+        return None
+    held = script.shell.files.get(script.shell.path(call.argv[0]))
+    if held is None:
+        return None
+    return _file_code(script, call, held, call.argv) or ""
+
+
+def _file_code(script: Script, call: Call, held: Written, arguments: tuple[str, ...]) -> str | None:
+    if held.downloaded or held.text is None:
+        what = "has just fetched" if held.downloaded else "has just made"
+        script.walk.opaque.append(f"it runs {shown(arguments[0])}, which it {what} and nobody has seen")
+        return None
+    first, _, rest = held.text.partition("\n")
+    if first.startswith("#!") and not any(name in first for name in ("sh", "busybox")):
+        interpreter = first[2:].split()[-1:] or ["sh"]
+        unwrapped = unwrap(Call((interpreter[0], "-c", rest), call.cwd)) or unwrap(
+            Call((interpreter[0], "-e", rest), call.cwd)
+        )
+        return None if unwrapped is None else _inner(script, call, unwrapped, 0)
+    shell = script.shell.copy()
+    shell.variables["0"] = [arguments[0]]
+    shell.positional(arguments[1:])
+    return script.walk.code(held.text, shell, None, "", (*call.via, shown(arguments[0])), script.depth + 1)
+
+
+def _inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:
+    walk = script.walk
+    via = (*call.via, call.name)
+    walk.opaque.extend(unwrapped.opaque)
+    output: str | None = None
+    shell = script.shell if unwrapped.same_shell else script.shell.copy()
+    if unwrapped.cwd:
+        shell.cwd = unwrapped.cwd if not known(unwrapped.cwd) else shell.path(unwrapped.cwd)
+    inner = script if shell is script.shell else script.sub(shell)
+    for path in unwrapped.files:
+        held = shell.files.get(shell.path(path))
+        if held is None:
+            walk.unseen.append(shown(path))
+        else:
+            output = _file_code(inner, call, held, (path, *unwrapped.arguments))
+    for argv in unwrapped.commands:
+        assigned = (*call.assigned, *unwrapped.assigned)
+        output = run(inner, argv, assigned, (), call.stdin, call.fed, via, nest + 1)
+    for code in unwrapped.code:
+        if not known(code.translate(_LITERAL)):
+            walk.opaque.append(f"{call.name} runs code that is not known")
+        if unwrapped.arguments:
+            shell.positional(unwrapped.arguments[1:])
+            shell.variables["0"] = [unwrapped.arguments[0]]
+        output = walk.code(code.translate(_LITERAL), shell, call.stdin, call.fed, via, script.depth + 1)
+    return output
+
+
+_LITERAL = str.maketrans({STAR: "*", ONE: "?", BRACKET: "["})
+
+
+def _shell(script: Script, call: Call) -> str | None:
+    """A shell that was not given code: it runs a file, or what it reads."""
+    via = (*call.via, call.name)
+    operands = _operands(call.argv[1:])
+    file = operands[0] if operands else None
+    if file is not None and "-s" not in call.argv and file not in ("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"):
+        if file.startswith(PIPED):
+            code, fed = script.walk.piped(file[1:])
+            return _fed_code(script, call, code, fed, via)
+        held = script.shell.files.get(script.shell.path(file))
+        if held is not None:
+            return _file_code(script, call, held, tuple(operands))
+        script.walk.unseen.append(shown(file))
+        return None
+    if call.fed == "file":
+        script.walk.unseen.append("a file that the shell reads")
+        return None
+    if not call.fed:
+        if _QUIET_SHELL.isdisjoint(call.argv):
+            script.walk.opaque.append(f"a bare {call.name} runs whatever is typed into it")
+        return None
+    return _fed_code(script, call, call.stdin, call.fed, via)
+
+
+def _operands(args: tuple[str, ...]) -> list[str]:
+    words = list(args)
+    while words and words[0][:1] in ("-", "+") and len(words[0]) > 1:
+        option = words.pop(0)
+        if option == "--":
+            break
+        if option in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file") and words:
+            words.pop(0)
+    return words
+
+
+def _fed_code(script: Script, call: Call, code: str | None, fed: str, via: tuple[str, ...]) -> str | None:
+    if code is None or not known(code.translate(_LITERAL)):
+        where = "a download" if fed == "download" else "a pipe"
+        script.walk.opaque.append(f"{call.name} runs what comes out of {where}, which nobody has seen")
+    if code is None:
+        return None
+    hidden = (*via, "decoded") if fed == "decoded" else via
+    return script.walk.code(code.translate(_LITERAL), script.shell.copy(), None, "", hidden, script.depth + 1)
+
+
+def _function(script: Script, name: str, args: tuple[str, ...], stdin: str | None, fed: str, nest: int) -> str | None:
+    source, body = script.shell.functions[name]
+    outer = {key: value for key, value in script.shell.variables.items() if key.isdigit() or key in ("@", "*", "#")}
+    script.shell.positional(args)
+    # A function that calls itself ends at the nesting cap, like any other nesting.
+    inner = type(script)(script.walk, source, script.shell, script.via, script.depth)
+    output = inner.node(body, stdin, fed, nest + 6)
+    script.shell.positional(())
+    script.shell.variables.update(outer)
+    return output
+
+
+def _builtin(shell: Shell, call: Call) -> None:
+    """What a builtin (or a program that makes files) does to this shell's state."""
+    argv = call.argv
+    match call.name:
+        case "cd" | "pushd":
+            words = [word for word in argv[1:] if not word.startswith("-") or word == "-"]
+            shell.cd(words[0] if words else shell.home)
+        case "popd":
+            shell.cd(UNKNOWN)
+        case "alias":
+            for word in argv[1:]:
+                name, equals, value = word.partition("=")
+                if equals and known(value):
+                    shell.aliases[name] = value
+        case "hash" if len(argv) > 3 and argv[1] == "-p":
+            shell.aliases[argv[3]] = argv[2]
+        case "set" if len(argv) > 1:
+            words = list(argv[1:])
+            while words and words[0] != "--" and words[0][:1] in ("-", "+"):
+                option = words.pop(0)
+                if option in ("-o", "+o") and words:
+                    words.pop(0)
+            if words or "--" in argv:
+                shell.positional(words[1:] if words[:1] == ["--"] else words)
+        case "shift":
+            held = shell.variables.get("@") or []
+            count = int(argv[1]) if len(argv) > 1 and argv[1].isdigit() else 1
+            shell.positional(held[count:])
+        case "read":
+            _read(shell, call)
+        case "mapfile" | "readarray" | "getopts":
+            for word in argv[1:]:
+                if word.isidentifier():
+                    lines = call.stdin.splitlines() if call.stdin is not None and known(call.stdin) else None
+                    shell.variables[word] = lines
+        case "printf" if len(argv) > 3 and argv[1] == "-v":
+            text = printed(Call(("printf", *argv[3:]), shell.cwd))
+            shell.variables[argv[2]] = None if text is None else [text]
+        case "export" | "declare" | "typeset" | "readonly" | "local":
+            declared(shell, argv)
+        case "tee":
+            for word in argv[1:]:
+                if not word.startswith("-"):
+                    keep(shell, word, call.stdin, call.fed == "download", "-a" in argv)
+        case "cp" | "mv" | "ln" | "install" | "link":
+            _copied(shell, call)
+        case "curl" | "wget":
+            for at, word in enumerate(argv[:-1]):
+                if word in ("-o", "--output", "-O", "--output-document") and not argv[at + 1].startswith("-"):
+                    keep(shell, argv[at + 1], None, True)
+            if call.name == "wget" or {"-O", "--remote-name"} & set(argv) or any(re.match(r"-\w*O", w) for w in argv):
+                for word in argv[1:]:
+                    if "://" in word:
+                        keep(shell, word.partition("?")[0].rpartition("/")[2] or "index.html", None, True)
+
+
+def _read(shell: Shell, call: Call) -> None:
+    names = [word for word in call.argv[1:] if word.isidentifier()] or ["REPLY"]
+    if call.stdin is None or not known(call.stdin):
+        for name in names:
+            shell.variables[name] = None
+        return
+    line = call.stdin.partition("\n")[0]
+    separators = dict(call.assigned).get("IFS", (shell.lookup("IFS") or [" \t\n"])[0])
+    parts = (
+        re.split(f"[{re.escape(separators)}]+", line.strip(separators), maxsplit=len(names) - 1)
+        if separators
+        else [line]
+    )
+    for number, name in enumerate(names):
+        shell.set(name, parts[number] if number < len(parts) else "")
+
+
+def _copied(shell: Shell, call: Call) -> None:
+    """A copy or link of a file made in this line, or of a program, is that file or program."""
+    words = [word for word in call.argv[1:] if not word.startswith("-")]
+    if len(words) != 2 or not all(map(known, words)):
+        return
+    source, target = words
+    if call.name == "ln" and (
+        "-s" in call.argv or "--symbolic" in call.argv or any(re.match(r"-\w*s", w) for w in call.argv)
+    ):
+        if not source.startswith("/"):
+            source = f"{shell.path(target).rpartition('/')[0]}/{source}"
+        shell.links[shell.path(target)] = shell.path(source)
+        return
+    held = shell.files.get(shell.path(source))
+    if held is not None:
+        shell.files[shell.path(target)] = held
+    elif BIN.match(source) and source.rpartition("/")[2] in known_programs() | RISKY | SHELLS:
+        shell.links[shell.path(target)] = source
+
+
+def _downloads(call: Call) -> bool:
+    return call.name in ("curl", "wget", "nc", "ncat", "http", "https", "xh", "aria2c") or call.fed == "download"

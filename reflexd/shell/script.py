@@ -1,0 +1,396 @@
+"""Statements: the grammar's tree walked in one shell, down to simple commands (shell.commands)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from reflexd.shell import commands, syntax
+from reflexd.shell.calls import Call, Redirect
+from reflexd.shell.expand import Expander, Values
+from reflexd.shell.fields import PIPED, UNKNOWN, UNSET, known
+
+if TYPE_CHECKING:
+    from reflexd.shell.interpret import Walk
+    from reflexd.shell.loose import Loose
+    from reflexd.shell.state import Shell
+
+NEST_MAX = 120  # of nodes within nodes
+LOOP_MAX = 16
+_WORDS = frozenset(
+    "word string raw_string ansi_c_string translated_string concatenation simple_expansion expansion command_substitution"
+    " process_substitution arithmetic_expansion number variable_name brace_expression special_variable_name".split()
+)
+_HEREDOC_PARTS = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "file_redirect", "herestring_redirect"})
+_DOWNLOADERS = frozenset({"curl", "wget", "http", "https", "fetch", "aria2c", "nc", "ncat", "socat", "xh"})
+_DECODERS = frozenset(
+    {"base64", "base32", "xxd", "tr", "rev", "rot13", "openssl", "gunzip", "zcat", "gzip", "uudecode"}
+)
+
+
+class Budget(Exception):
+    """The text is larger than what is read; caught once, at the top."""
+
+
+class Script:
+    """One piece of code being walked in one shell. Methods return what the code prints, None if not known."""
+
+    def __init__(self, walk: Walk, source: bytes, shell: Shell, via: tuple[str, ...], depth: int) -> None:
+        self.walk = walk
+        self.source = source
+        self.shell = shell
+        self.via = via
+        self.depth = depth
+        self.expander = Expander(self._lookup, self._run, self._pipe, self._assign, shell.home)
+
+    def sub(self, shell: Shell) -> Script:
+        return Script(self.walk, self.source, shell, self.via, self.depth)
+
+    def node(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
+        self.walk.count()
+        if nest > NEST_MAX:
+            raise Budget("it is nested too deeply")
+        nest += 1
+        match node.type:
+            case "command":
+                return self._command(node, (), stdin, fed, nest)
+            case "program" | "compound_statement" | "do_group" | "list" | "else_clause" | "elif_clause" | "ERROR":
+                return self._sequence(node, stdin, fed, nest)
+            case "negated_command" | "case_item" | "c_style_for_statement":
+                return self._sequence(node, stdin, fed, nest)
+            case "redirected_statement":
+                return self._redirected(node, stdin, fed, nest)
+            case "pipeline":
+                return self._pipeline(node, stdin, fed, nest)
+            case "subshell":
+                return self.sub(self.shell.copy())._sequence(node, stdin, fed, nest)
+            case "if_statement" | "case_statement":
+                return self._branches(node, stdin, fed, nest)
+            case "while_statement":
+                return self._loop(node, stdin, fed, nest)
+            case "for_statement":
+                return self._for(node, stdin, fed, nest)
+            case "function_definition":
+                return self._define(node)
+            case "variable_assignment":
+                self._assignment(node)
+                return ""
+            case "variable_assignments":
+                for child in node.named_children:
+                    self._assignment(child)
+                return ""
+            case "declaration_command" | "unset_command":
+                return self._declaration(node)
+            case "comment" | "heredoc_body" | "heredoc_end" | "heredoc_start":
+                return ""
+            case _:
+                self._expression(node, nest)
+                return "" if node.type == "test_command" else None
+
+    def loose(self, command: Loose) -> None:
+        """A command that was found without the grammar."""
+        self.walk.count()
+        redirects = tuple(Redirect(op.lstrip("0123456789"), self.expander.text(raw)) for op, raw in command.redirects)
+        argv: list[str] = []
+        for raw in command.words:
+            name, equals, value = raw.partition("=")
+            if not argv and equals and name.isidentifier():
+                self.shell.set(name, self.expander.text(value))
+            else:
+                argv.extend(self.expander.fields(raw))
+        commands.run(self, tuple(argv), (), redirects, None, "", self.via, 1)
+
+    # -- statements ------------------------------------------------------------------
+
+    def _sequence(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
+        printed: str | None = ""
+        for child in node.named_children:
+            output = self.node(child, stdin, fed, nest)
+            printed = None if output is None or printed is None else printed + output
+        return printed
+
+    def _branches(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
+        first = self.shell.copy()
+        ends = []
+        output: str | None = ""
+        for child in node.named_children:
+            if child.type in ("elif_clause", "else_clause", "case_item"):
+                # What the conditions before it did holds in every branch.
+                script = self.sub(first.copy())
+                script._sequence(child, stdin, fed, nest)
+                ends.append(script.shell)
+            else:
+                output = self.node(child, stdin, fed, nest)
+        if node.type == "if_statement" or not ends:
+            ends.append(self.shell.copy())
+        if node.type == "case_statement" or not any(c.type == "else_clause" for c in node.named_children):
+            ends.append(first)
+        self.shell.merge(ends)
+        return None if output else output
+
+    def _loop(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
+        before = self.shell.copy()
+        if stdin is not None and known(stdin):
+            lines = stdin.splitlines(keepends=True)[:LOOP_MAX]
+            outputs = [self._sequence(node, line, fed, nest) for line in lines]
+            return None if None in outputs else "".join(o for o in outputs if o is not None)
+        self._sequence(node, stdin, fed, nest)
+        self.shell.merge([before, self.shell.copy()])
+        self._sequence(node, stdin, fed, nest)
+        return None
+
+    def _for(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
+        name = node.child_by_field_name("variable")
+        body = node.child_by_field_name("body")
+        given = node.children_by_field_name("value")
+        values = [field for value in given for field in self.fields(value)]
+        if name is None or body is None:
+            return None
+        if not given:
+            values = list(self.shell.variables.get("@") or [UNKNOWN])
+        if len(values) > LOOP_MAX:
+            values = [*values[:LOOP_MAX], UNKNOWN]
+        outputs: list[str | None] = []
+        for value in values:
+            self.shell.set(self.raw(name), value)
+            outputs.append(self.node(body, stdin, fed, nest))
+        return None if None in outputs else "".join(o for o in outputs if o is not None)
+
+    def _define(self, node: syntax.Node) -> str:
+        name = node.child_by_field_name("name")
+        body = node.child_by_field_name("body")
+        if name is not None and body is not None:
+            self.shell.functions[self.raw(name)] = (self.source, body)
+        return ""
+
+    def _pipeline(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
+        output, source = stdin, fed
+        stages = node.named_children
+        for number, stage in enumerate(stages):
+            start = len(self.walk.calls)
+            # Each stage but (in some shells) the last runs in a shell of its own.
+            script = self if number == len(stages) - 1 else self.sub(self.shell.copy())
+            output = script.node(stage, output, source, nest)
+            source = _source(self.walk.calls[start:], source)
+        return output
+
+    def _redirected(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
+        body = node.child_by_field_name("body")
+        redirects: list[Redirect] = []
+        extra: list[str] = []
+        after: list[syntax.Node] = []
+        for redirect in _flat_redirects(node):
+            match redirect.type:
+                case "file_redirect":
+                    made, words = self._file_redirect(redirect)
+                    redirects.append(made)
+                    extra.extend(words)
+                    if made.op == "<":
+                        stdin, fed = self.from_file(made.target)
+                case "heredoc_redirect":
+                    stdin, fed = self._heredoc(redirect), "text"
+                    after.extend(c for c in redirect.named_children if c.type not in _HEREDOC_PARTS)
+                case "herestring_redirect":
+                    text = " ".join(self.text(c) for c in redirect.named_children)
+                    stdin, fed = (text + "\n" if known(text) else None), "text"
+        if body is not None and body.type == "command":
+            output = self._command(body, tuple(redirects), stdin, fed, nest, extra)
+        else:
+            output = "" if body is None else self.node(body, stdin, fed, nest)
+            if redirects:
+                self.walk.note(Call((), self.shell.cwd, redirects=tuple(redirects), via=self.via))
+                commands.written(self.shell, redirects, output, False)
+        for rest in after:
+            # The grammar hangs what follows `<<EOF` on the same line into the here-document.
+            before = rest.prev_sibling
+            if (
+                rest.type in ("pipeline", "command")
+                and before is not None
+                and before.type in ("|", "|&", "heredoc_start")
+            ):
+                output = self.node(rest, output, "pipe", nest)
+            elif rest.type in _WORDS and body is not None:
+                self._expression(rest, nest)
+            else:
+                output = self.node(rest, None, "", nest)
+        return "" if any(made.writes and made.op[:1] != "2" for made in redirects) else output
+
+    # -- simple commands -----------------------------------------------------------------
+
+    def _command(
+        self,
+        node: syntax.Node,
+        redirects: tuple[Redirect, ...],
+        stdin: str | None,
+        fed: str,
+        nest: int,
+        extra: Iterable[str] = (),
+    ) -> str | None:
+        argv: list[str] = []
+        assigned: list[tuple[str, str]] = []
+        for child in node.named_children:
+            match child.type:
+                case "variable_assignment" if not argv:
+                    assigned.extend(self._assigned(child))
+                case "file_redirect":
+                    made, words = self._file_redirect(child)
+                    redirects = (*redirects, made)
+                    extra = [*extra, *words]
+                    if made.op == "<":
+                        stdin, fed = self.from_file(made.target)
+                case "herestring_redirect":
+                    text = " ".join(self.text(c) for c in child.named_children)
+                    stdin, fed = (text + "\n" if known(text) else None), "text"
+                case "heredoc_redirect":
+                    stdin, fed = self._heredoc(child), "text"
+                case "comment":
+                    pass
+                case "subshell" | "command" | "compound_statement":
+                    self.node(child, stdin, fed, nest)
+                case _:
+                    argv.extend(self.fields(child))
+        argv.extend(extra)
+        return commands.run(self, tuple(argv), tuple(assigned), redirects, stdin, fed, self.via, nest)
+
+    # -- pieces -----------------------------------------------------------------------------
+
+    def from_file(self, target: str) -> tuple[str | None, str]:
+        """What a redirection from `target` gives, and where that comes from."""
+        if target.startswith(PIPED):
+            return self.walk.piped(target[1:])
+        held = self.shell.files.get(self.shell.path(target))
+        if held is None:
+            return None, "file"
+        return held.text, "download" if held.downloaded else "file" if held.text is None else "text"
+
+    def _file_redirect(self, node: syntax.Node) -> tuple[Redirect, list[str]]:
+        """The redirection, and the words that the grammar took for more of its targets."""
+        op = ""
+        targets: list[str] = []
+        for child in node.children:
+            if child.type == "file_descriptor":
+                op += self.raw(child)
+            elif not child.is_named:
+                op += child.type
+            elif child.type != "comment":
+                targets.extend(self.fields(child) or [""])
+        return Redirect(op, targets[0] if targets else ""), targets[1:]
+
+    def _heredoc(self, node: syntax.Node) -> str | None:
+        start = next((c for c in node.named_children if c.type == "heredoc_start"), None)
+        body = next((c for c in node.named_children if c.type == "heredoc_body"), None)
+        if start is None or body is None:
+            return None
+        raw = self.raw(body)
+        if node.children and self.raw(node.children[0]).endswith("-"):
+            raw = "\n".join(line.lstrip("\t") for line in raw.split("\n"))
+        quoted = any(c in self.raw(start) for c in "'\"\\")
+        return raw if quoted else self.expander.heredoc(raw)
+
+    def _declaration(self, node: syntax.Node) -> str:
+        words = [self.raw(node.children[0])] if node.children else []
+        for child in node.named_children:
+            if child.type == "variable_assignment":
+                words.extend(f"{name}={value}" for name, value in self._assignment(child))
+            else:
+                words.extend(self.fields(child))
+        commands.declared(self.shell, tuple(words))
+        self.walk.note(Call(tuple(words), self.shell.cwd, via=self.via))
+        return ""
+
+    def _assignment(self, node: syntax.Node) -> list[tuple[str, str]]:
+        pairs = self._assigned(node)
+        value = node.child_by_field_name("value")
+        for name, text in pairs:
+            if value is not None and value.type == "array":
+                held = [field for child in value.named_children for field in self.fields(child)]
+                before = self.shell.variables.get(name) if "+=" in self.raw(node).partition("(")[0] else None
+                self.shell.variables[name] = [*(before or []), *held]
+            else:
+                self.shell.set(name, text)
+        return pairs
+
+    def _assigned(self, node: syntax.Node) -> list[tuple[str, str]]:
+        name = node.child_by_field_name("name")
+        value = node.child_by_field_name("value")
+        if name is None:
+            return []
+        spelled = self.raw(name)
+        text = "" if value is None else self.text(value)
+        if name.type == "subscript":
+            self._expression(name, 0)
+            held = self.shell.variables.get(spelled.partition("[")[0])
+            index = spelled.partition("[")[2].rstrip("]")
+            if index.isdigit() and int(index) == len(held or ()):
+                self.shell.variables[spelled.partition("[")[0]] = [*(held or ()), text]
+            else:
+                self.shell.variables[spelled.partition("[")[0]] = None
+            return []
+        if self.raw(node)[len(spelled) : len(spelled) + 2] == "+=":
+            held = self.shell.lookup(spelled)
+            text = (UNKNOWN if held is None else " ".join(held)) + text
+        return [(spelled, text)]
+
+    def _expression(self, node: syntax.Node, nest: int) -> None:
+        """Substitutions inside what runs nothing itself: tests, arithmetic, patterns."""
+        self.walk.count()
+        if nest > NEST_MAX:
+            raise Budget("it is nested too deeply")
+        if node.type in _WORDS:
+            self.text(node)
+            return
+        for child in node.named_children:
+            if child.type in ("command", "pipeline", "list", "redirected_statement", "subshell"):
+                self.node(child, None, "", nest + 1)
+            else:
+                self._expression(child, nest + 1)
+
+    def fields(self, node: syntax.Node) -> list[str]:
+        self.walk.count()
+        return self.expander.fields(self.raw(node))
+
+    def text(self, node: syntax.Node) -> str:
+        self.walk.count()
+        return self.expander.text(self.raw(node))
+
+    def raw(self, node: syntax.Node) -> str:
+        return syntax.text_of(self.source, node)
+
+    # -- what the expander asks ----------------------------------------------------------------
+
+    def _lookup(self, name: str) -> Values:
+        return self.shell.lookup(name)
+
+    def _run(self, code: str) -> str | None:
+        return self.walk.code(code, self.shell.copy(), None, "", self.via, self.depth + 1)
+
+    def _pipe(self, code: str) -> str:
+        start = len(self.walk.calls)
+        output = self.walk.code(code, self.shell.copy(), None, "", self.via, self.depth + 1)
+        return self.walk.pipe(output, _source(self.walk.calls[start:], ""))
+
+    def _assign(self, name: str, value: str) -> None:
+        self.shell.set(name, value)
+
+
+def _source(calls: list[Call], before: str) -> str:
+    """Where the output of these calls comes from, given where their input came from."""
+    names = {call.name for call in calls}
+    if before == "download" or not _DOWNLOADERS.isdisjoint(names):
+        return "download"
+    if before == "decoded" or not _DECODERS.isdisjoint(names):
+        return "decoded"
+    return "pipe"
+
+
+def _flat_redirects(node: syntax.Node) -> list[syntax.Node]:
+    """The redirections of a statement, with those that the grammar hangs under a here-document."""
+    found: list[syntax.Node] = []
+    for child in node.children_by_field_name("redirect"):
+        found.append(child)
+        if child.type == "heredoc_redirect":
+            found.extend(c for c in child.named_children if c.type in ("file_redirect", "herestring_redirect"))
+    return found
+
+
+_ = UNSET

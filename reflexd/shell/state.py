@@ -1,0 +1,148 @@
+"""What a shell knows while it runs: variables, functions, aliases, where it is, what it has just written."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+
+from reflexd.shell import syntax
+from reflexd.shell.expand import Values
+from reflexd.shell.fields import UNKNOWN, UNSET, clean, known
+
+_ALWAYS_SET = frozenset(
+    {
+        "RANDOM",
+        "SRANDOM",
+        "PPID",
+        "SECONDS",
+        "LINENO",
+        "UID",
+        "EUID",
+        "EPOCHSECONDS",
+        "HOSTNAME",
+        "$",
+        "!",
+        "?",
+        "#",
+        "-",
+    }
+)
+_USUAL = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "IFS": " \t\n",
+    "TMPDIR": "/tmp",
+    "BASH": "/bin/bash",
+    "SHELL": "/bin/bash",
+    "BASH_ARGV0": "bash",
+    "OSTYPE": "linux-gnu",
+    "TERM": "xterm",
+    "LANG": "C.UTF-8",
+}
+
+
+class Written:
+    """A file that this line has written: its text (None: not known), and whether that came from the network."""
+
+    __slots__ = ("downloaded", "text")
+
+    def __init__(self, text: str | None, downloaded: bool = False) -> None:
+        self.text = text
+        self.downloaded = downloaded
+
+
+class Shell:
+    """State of one shell. Subshells are copies, except that files are everyone's."""
+
+    def __init__(self, cwd: str, home: str, env: Mapping[str, str]) -> None:
+        self.cwd = cwd
+        self.home = home
+        self.env = env
+        user = posixpath.basename(home)
+        self.variables: dict[str, Values] = {
+            "HOME": [home or UNKNOWN],
+            "PWD": [cwd],
+            "0": ["bash"],
+            "USER": [user],
+            "LOGNAME": [user],
+        }
+        self.functions: dict[str, tuple[bytes, syntax.Node]] = {}
+        self.aliases: dict[str, str] = {}
+        self.files: dict[str, Written] = {}
+        self.links: dict[str, str] = {}
+
+    def copy(self) -> Shell:
+        other = Shell.__new__(Shell)
+        other.cwd, other.home, other.env = self.cwd, self.home, self.env
+        other.variables = dict(self.variables)
+        other.functions = dict(self.functions)
+        other.aliases = dict(self.aliases)
+        other.files, other.links = self.files, self.links
+        return other
+
+    def lookup(self, name: str) -> Values:
+        """The value; None where it is not known; a list with UNSET where most likely nothing sets it."""
+        if name in self.variables:
+            return self.variables[name]
+        if name in self.env:
+            return [clean(self.env[name])[0]]
+        if name in _USUAL:
+            return [_USUAL[name]]
+        if name.isdigit() or name in ("@", "*"):
+            raise KeyError(name)
+        return None if name in _ALWAYS_SET else [UNSET]
+
+    def set(self, name: str, value: str) -> None:
+        self.variables[name] = [value]
+
+    def positional(self, words: Iterable[str]) -> None:
+        for name in [name for name in self.variables if name.isdigit() and name != "0"]:
+            del self.variables[name]
+        given = list(words)
+        self.variables["@"] = self.variables["*"] = given
+        self.variables["#"] = [str(len(given))]
+        for number, word in enumerate(given, 1):
+            self.variables[str(number)] = [word]
+
+    def cd(self, target: str) -> None:
+        before = self.cwd
+        if target == "-":
+            old = self.variables.get("OLDPWD") or [UNKNOWN]
+            self.cwd = old[0]
+        elif target == UNSET:
+            self.cwd = UNSET
+        elif not known(target):
+            self.cwd = self.path(target) if target.startswith("/") else UNKNOWN
+        else:
+            self.cwd = self.path(target)
+        self.variables["OLDPWD"] = [before]
+        self.variables["PWD"] = [self.cwd]
+
+    def path(self, word: str) -> str:
+        """The word as an absolute path, through links made in this line; UNKNOWN where it starts unknown."""
+        if not word.startswith("/"):
+            if not self.cwd.startswith("/"):
+                return UNKNOWN if not known(self.cwd) else self.cwd
+            word = f"{self.cwd}/{word}"
+        path = posixpath.normpath(word)
+        path = path[1:] if path.startswith("//") else path
+        if self.links:
+            for _ in range(8):
+                made = next((link for link in self.links if path == link or path.startswith(link + "/")), None)
+                if made is None:
+                    break
+                path = posixpath.normpath(self.links[made] + path[len(made) :])
+        return path
+
+    def merge(self, branches: Iterable[Shell]) -> None:
+        """After a condition: what the branches agree on holds, the rest is not known."""
+        ends = list(branches)
+        for name in {name for end in ends for name in end.variables}:
+            values = [end.lookup(name) if name in end.variables else [UNSET] for end in ends]
+            self.variables[name] = values[0] if all(value == values[0] for value in values) else None
+        for end in ends:
+            self.functions.update(end.functions)
+            self.aliases.update(end.aliases)
+        if any(end.cwd != ends[0].cwd for end in ends):
+            self.cwd = UNKNOWN
+        elif ends:
+            self.cwd = ends[0].cwd
