@@ -24,7 +24,7 @@ class Gate:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.run_dir = os.path.join(world.home, ".local", "state", "reflex", "run")
+        self.run_dir = os.path.join(state_dir(world), "run")
         self.socket = os.path.join(self.run_dir, "hook.sock")
         self.aside = os.path.join(self.run_dir, "real.sock")
         self._daemon: subprocess.Popen[bytes] | None = None
@@ -105,6 +105,21 @@ class Gate:
             with open(os.path.join(self.world.base, "reflexd.out"), encoding="utf-8", errors="replace") as out:
                 raise AssertionError(f"reflexd ended at its start: {out.read()[-2000:]}")
         return connections(self.socket) > 0
+
+
+def end_daemon(world: World) -> None:
+    """End the daemon that somebody else started in this world: whoever holds its lock has written its pid there."""
+    try:
+        with open(os.path.join(state_dir(world), "run", "lock"), encoding="utf-8") as lock:
+            pid = int(lock.read())
+        os.kill(pid, signal.SIGKILL)
+    except (OSError, ValueError):
+        return
+    wait_until(lambda: not os.path.exists(f"/proc/{pid}"), "the daemon does not end")
+
+
+def state_dir(world: World) -> str:
+    return os.path.join(world.home, ".local", "state", "reflex")
 
 
 Arrange = Callable[[Gate, ExitStack], None]

@@ -8,7 +8,7 @@ import sys
 
 from tests.agents.drivers import Driver
 from tests.agents.drivers.base import agents_dir
-from tests.agents.gate import ROOT
+from tests.agents.gate import ROOT, end_daemon
 from tests.agents.world import World, run
 
 
@@ -31,5 +31,8 @@ def hook_in(world: World, driver: Driver) -> None:
     programs = os.pathsep.join((os.path.dirname(os.path.join(agents_dir(), driver.PROGRAM)), os.environ["PATH"]))
     env = world.environment({"PYTHONPATH": ROOT, "PATH": programs})
     argv = [sys.executable, "-m", "reflexd.ctl.main", "setup", "--agents", driver.AGENT, "--yes"]
-    finished = run(argv, world.base, env)
-    assert finished.code == 0, finished.output
+    try:
+        finished = run(argv, world.base, env)
+        assert finished.code == 0, finished.output
+    finally:
+        end_daemon(world)
