@@ -12,6 +12,8 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator
 
+import msgspec
+
 from reflexd.core import patches
 from reflexd.shell.calls import Call, Reading
 from reflexd.shell.effects import INHERITED, effects
@@ -122,13 +124,29 @@ def _shell(command: str, cwd: str, context: Context, ground: Ground) -> Facts:
     )
 
 
+_NAMES_REFLEX = re.compile(r"\breflexd?\b")
+
+
 def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None]) -> bool:
     looks = True
+    every: list[Effect] = []
+    names_reflex = False
     for call in calls:
         made, quiet = effects(call, ground)
-        found.update(dict.fromkeys(made))
+        every.extend(made)
         looks = looks and quiet
+        names_reflex = names_reflex or any(_NAMES_REFLEX.search(word) for word in call.argv)
+    if names_reflex:
+        # A process looked up in the same line: `kill $(pgrep reflexd)`.
+        every = [_at_reflex(effect) for effect in every]
+    found.update(dict.fromkeys(every))
     return looks
+
+
+def _at_reflex(effect: Effect) -> Effect:
+    if effect.kind == "signal" and "unknown" in effect.places:
+        return msgspec.structs.replace(effect, places=("reflex", *effect.places))
+    return effect
 
 
 def _code(language: str, source: str, context: Context, ground: Ground) -> Facts:

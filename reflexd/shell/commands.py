@@ -66,8 +66,8 @@ def run(
             inner.positional(argv[1:])
             code = shell.aliases[first] + ' "$@"'
             return walk.code(code, inner, stdin, fed, (*via, f"alias {first}"), script.depth + 1)
-    elif shell.links:
-        argv = (shell.path(first) if shell.path(first) != UNKNOWN else first, *argv[1:])
+    if shell.links:
+        argv = tuple(_through_links(shell, word, argv[0]) for word in argv)
     call = Call(argv, shell.cwd, assigned, redirects, stdin, fed, via)
     walk.note(call)
     _builtin(shell, call)
@@ -77,6 +77,16 @@ def run(
     if any(made.writes and made.op[:1] != "2" for made in redirects):
         return ""
     return output
+
+
+def _through_links(shell: Shell, word: str, program: str) -> str:
+    """A path that leads through a link made in this line, as what it leads to; the link itself stays itself."""
+    if word.startswith("-") or (
+        word != program and program in ("rm", "unlink", "mv", "ln") and not re.search("/.", word)
+    ):
+        return word
+    path = shell.path(word)
+    return path if path != UNKNOWN and shell.linked(word) else word
 
 
 def written(shell: Shell, redirects: Iterable[Redirect], output: str | None, downloaded: bool) -> None:

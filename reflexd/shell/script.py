@@ -228,8 +228,20 @@ class Script:
     ) -> str | None:
         argv: list[str] = []
         assigned: list[tuple[str, str]] = []
+        start = end = -1  # of the word being put together: the grammar splits some, as in a$b/c
         for child in node.named_children:
-            match child.type:
+            kind = child.type
+            if kind in _WORDS or kind == "command_name":
+                if child.start_byte != end:
+                    if end >= 0:
+                        argv.extend(self._word(start, end))
+                    start = child.start_byte
+                end = child.end_byte
+                continue
+            if end >= 0:
+                argv.extend(self._word(start, end))
+                end = -1
+            match kind:
                 case "variable_assignment" if not argv:
                     assigned.extend(self._assigned(child))
                 case "file_redirect":
@@ -249,6 +261,8 @@ class Script:
                     self.node(child, stdin, fed, nest)
                 case _:
                     argv.extend(self.fields(child))
+        if end >= 0:
+            argv.extend(self._word(start, end))
         argv.extend(extra)
         return commands.run(self, tuple(argv), tuple(assigned), redirects, stdin, fed, self.via, nest)
 
@@ -344,6 +358,10 @@ class Script:
                 self.node(child, None, "", nest + 1)
             else:
                 self._expression(child, nest + 1)
+
+    def _word(self, start: int, end: int) -> list[str]:
+        self.walk.count()
+        return self.expander.fields(self.source[start:end].decode("utf-8", "replace"))
 
     def fields(self, node: syntax.Node) -> list[str]:
         self.walk.count()

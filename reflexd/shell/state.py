@@ -133,6 +133,12 @@ class Shell:
                 path = posixpath.normpath(self.links[made] + path[len(made) :])
         return path
 
+    def linked(self, word: str) -> bool:
+        links, self.links = self.links, {}
+        plain = self.path(word)
+        self.links = links
+        return any(plain == link or plain.startswith(link + "/") for link in links)
+
     def merge(self, branches: Iterable[Shell]) -> None:
         """After a condition: what the branches agree on holds, the rest is not known."""
         ends = list(branches)
