@@ -47,6 +47,7 @@ class _System(Struct, frozen=True, forbid_unknown_fields=True):
 class _Named(Struct, frozen=True, forbid_unknown_fields=True):
     names: tuple[str, ...]
     samples: tuple[str, ...] = ()
+    certain: tuple[str, ...] = ()
 
 
 class _Data(Struct, frozen=True, forbid_unknown_fields=True):
@@ -145,12 +146,13 @@ class Ground:
         if parts[0] == "dev" or _MARKS.search(parts[0]):
             if self._is_device(path):
                 return "device"
-        if self._below(path, self._scratch):
+        if self.home and self._covers(path, (self.home,)):
+            return "home"
+        # A home may itself lie in a scratch directory (containers, tests); it is a home all the same.
+        if self._below(path, self._scratch) and not (self.home and self._below(path, (self.home,))):
             return "scratch"
         if self._covers(path, self._scratch):
             return "shared"
-        if self.home and self._covers(path, (self.home,)):
-            return "home"
         inside = self._in_workspace(path)
         if inside is not None:
             return inside
@@ -247,13 +249,18 @@ class Ground:
         return self._meets(path, self._device, deep=False)
 
     def _is_disposable(self, path: str) -> bool:
-        names = data().disposable.names
-        relative = path[len(self.cwd) :] if path.startswith(self.cwd + "/") else path[len(self.home) :]
-        return any(_disposable(part, names) for part in relative.split("/") if part)
+        if path.startswith(self.cwd + "/"):
+            return _disposable(True).search(path, len(self.cwd)) is not None
+        return _disposable(False).search(path) is not None
 
 
-def _disposable(part: str, names: tuple[str, ...]) -> bool:
-    return not _MARKS.search(part) and any(fnmatchcase(part, name) for name in names)
+@functools.cache
+def _disposable(near: bool) -> re.Pattern[str]:
+    """A whole name in a path that is one of the disposable ones."""
+    known = data().disposable.names if near else data().disposable.certain
+    one = f"[^/{UNKNOWN}{UNSET}{STAR}{ONE}{BRACKET}]*"
+    names = "|".join(re.escape(name).replace(r"\*", one) for name in known)
+    return re.compile(f"/(?:{names})(?=/|\\Z)")
 
 
 def _normal(path: str) -> str:
