@@ -323,10 +323,9 @@ def _npx(call: Call) -> Unwrapped | None:
 
 
 def _nix(call: Call) -> Unwrapped | None:
-    found = split(call.argv[1:], names("--run --command -p -I -E --arg"))
-    code = found.value("--run", "--command")
-    if code is not None:
-        return Unwrapped(code=(code,))
+    if call.name == "nix-shell":
+        code = split(call.argv[1:], names("--run --command -p -I -E --arg")).all("--run", "--command")
+        return Unwrapped(code=code) if code else None
     args = call.argv[1:]
     at = next((i for i, word in enumerate(args) if word in ("-c", "--command")), None)
     return None if at is None else _commands(args[at + 1 :])

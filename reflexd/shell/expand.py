@@ -14,6 +14,7 @@ from reflexd.shell.braces import FIELDS_MAX, braces
 from reflexd.shell.fields import GLOBS, PIPED, UNKNOWN, UNSET, decode_ansi_c, known
 from reflexd.shell.scan import ansi_c_end, closed_end, quoted_end
 
+_PLAIN = re.compile(r"[\w./:@%+,=-]+\Z")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-]")
 _PARAMETER = re.compile(
     r"(?P<hash>#?)(?P<bang>!?)(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?P<index>\[[^\]]*\])?(?P<rest>.*)\Z",
@@ -48,6 +49,8 @@ class Expander:
 
     def fields(self, raw: str) -> list[str]:
         """Every field of the word, split and unquoted."""
+        if _PLAIN.match(raw):
+            return [raw]
         found: list[str] = []
         for word in braces(raw):
             found.extend(self._word(word))
@@ -57,6 +60,8 @@ class Expander:
 
     def text(self, raw: str) -> str:
         """The word as one field: assignments, redirections, here-documents."""
+        if _PLAIN.match(raw):
+            return raw
         return " ".join(self._word(raw, split=False))
 
     def heredoc(self, raw: str) -> str:

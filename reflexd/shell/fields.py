@@ -15,6 +15,7 @@ UNSET = "\x06"  # a variable that nothing in sight sets: most likely empty
 GLOB_MARKS = (STAR, ONE, BRACKET)
 GLOBS = {"*": STAR, "?": ONE, "[": BRACKET}
 SHOWN = str.maketrans({UNKNOWN: "…", UNSET: "…", STAR: "*", ONE: "?", BRACKET: "[", PIPED: "/dev/fd/"})
+_MARK = re.compile(f"[{UNKNOWN}{UNSET}{STAR}{ONE}{BRACKET}{PIPED}]")
 _FORGED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))|([^\\]+)", re.S
@@ -30,7 +31,7 @@ def clean(text: str) -> tuple[str, bool]:
 
 def known(field: str) -> bool:
     """Whether the field is literal text, all of it."""
-    return not any(mark in field for mark in (UNKNOWN, UNSET, STAR, ONE, BRACKET, PIPED))
+    return _MARK.search(field) is None
 
 
 def shown(field: str) -> str:
