@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -70,7 +71,7 @@ class Gate:
 
         def strike() -> None:
             try:
-                wait_until(lambda: connections(self.socket) > 1, "nobody calls")
+                wait_until(lambda: callers(self.run_dir) > 0, "nobody calls")
             finally:
                 self.stop(signal.SIGKILL)
 
@@ -104,7 +105,7 @@ class Gate:
         if self._daemon and self._daemon.poll() is not None:
             with open(os.path.join(self.world.base, "reflexd.out"), encoding="utf-8", errors="replace") as out:
                 raise AssertionError(f"reflexd ended at its start: {out.read()[-2000:]}")
-        return connections(self.socket) > 0
+        return answers(self.socket)
 
 
 def end_daemon(world: World) -> None:
@@ -126,10 +127,17 @@ Arrange = Callable[[Gate, ExitStack], None]
 """Sets a scene and pushes what undoes it."""
 
 
-def connections(path: str) -> int:
-    """How many sockets bear this address: the listening one, and one for each caller not yet taken."""
+def answers(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+        return peer.connect_ex(path) == 0
+
+
+def callers(run_dir: str) -> int:
+    """How many connections there are to sockets of this directory, those not yet taken included. The table
+    names a socket as it was bound, which need not be as it is called now."""
     with open("/proc/net/unix", encoding="utf-8") as table:
-        return sum(line.rstrip("\n").endswith(" " + path) for line in table)
+        rows = [line.rstrip("\n").split(" ", 7) for line in table if f" {run_dir}/" in line]
+    return sum(row[3] == "00000000" for row in rows)
 
 
 def wait_until(holds: Callable[[], bool], what: str) -> None:

@@ -22,12 +22,17 @@ class Lab(Struct, frozen=True):
     llm: ScriptedLlm
     gate: Gate
 
-    def play(self, steps: tuple[Step, ...], subagents: Mapping[str, tuple[Step, ...]] | None = None) -> Played:
+    def play(
+        self,
+        steps: tuple[Step, ...],
+        subagents: Mapping[str, tuple[Step, ...]] | None = None,
+        flags: tuple[str, ...] = (),
+    ) -> Played:
         """One headless run of the agent over a script."""
         self.llm.play(Script(steps, dict(subagents or {})))
         env = self.world.environment(self.driver.environment(self.world, self.llm.url))
         argv = self.driver.command(os.path.join(agents_dir(), self.driver.PROGRAM))
-        finished = run(argv, self.world.repository, env)
+        finished = run([*argv, *flags], self.world.repository, env)
         threads = {thread: self.llm.results(thread) for thread in (MAIN, *(subagents or {}))}
         return Played(finished, threads, tuple(self.llm.failures))
 

@@ -29,6 +29,8 @@ class Driver(Protocol):
     """Our file in the agent, below the home."""
     HOOKS: str
     """The agent's own file with the lines that run ours, below the home; empty where it finds ours by place."""
+    TRUST: tuple[str, ...]
+    """Flags with which it runs hooks that were edited after it was told to trust them."""
     PER_CALL: bool
     """Whether that file is read at every call, not once at the agent's start."""
     GUARD: str

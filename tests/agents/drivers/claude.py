@@ -16,6 +16,7 @@ VERSION = "2.1.332"
 PROGRAM = "node_modules/.bin/claude"
 SHIM = ".local/share/reflex/shims/reflex_hook.py"
 HOOKS = ".claude/settings.json"
+TRUST: tuple[str, ...] = ()
 PER_CALL = True
 GUARD = "hook line"
 

@@ -11,6 +11,7 @@ VERSION = "2.1.197"
 PROGRAM = "claude-old/node_modules/.bin/claude"
 SHIM = claude.SHIM
 HOOKS = claude.HOOKS
+TRUST = claude.TRUST
 PER_CALL = claude.PER_CALL
 GUARD = claude.GUARD
 

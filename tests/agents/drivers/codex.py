@@ -16,6 +16,7 @@ VERSION = "0.171.0"
 PROGRAM = "node_modules/.bin/codex"
 SHIM = ".local/share/reflex/shims/reflex_hook.py"
 HOOKS = ".codex/hooks.json"
+TRUST: tuple[str, ...] = ("--dangerously-bypass-hook-trust",)
 PER_CALL = True
 GUARD = "hook line"
 

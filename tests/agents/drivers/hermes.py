@@ -16,6 +16,7 @@ VERSION = "0.19.0"
 PROGRAM = "hermes/bin/hermes"
 SHIM = ".hermes/plugins/reflex/__init__.py"
 HOOKS = ""
+TRUST: tuple[str, ...] = ()
 PER_CALL = False
 GUARD = ""
 

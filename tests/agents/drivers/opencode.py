@@ -18,6 +18,7 @@ VERSION = "1.18.33"
 PROGRAM = "node_modules/.bin/opencode"
 SHIM = ".config/opencode/plugins/reflex.js"
 HOOKS = ""
+TRUST: tuple[str, ...] = ()
 PER_CALL = False
 GUARD = "opencode.json"
 

@@ -16,6 +16,7 @@ VERSION = "0.73.1"
 PROGRAM = "node_modules/.bin/pi"
 SHIM = ".pi/agent/extensions/reflex.ts"
 HOOKS = ""
+TRUST: tuple[str, ...] = ()
 PER_CALL = False
 GUARD = ""
 
