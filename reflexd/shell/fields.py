@@ -16,7 +16,7 @@ GLOB_MARKS = (STAR, ONE, BRACKET)
 GLOBS = {"*": STAR, "?": ONE, "[": BRACKET}
 SHOWN = str.maketrans({UNKNOWN: "…", UNSET: "…", STAR: "*", ONE: "?", BRACKET: "[", PIPED: "/dev/fd/"})
 _MARK = re.compile(f"[{UNKNOWN}{UNSET}{STAR}{ONE}{BRACKET}{PIPED}]")
-_FORGED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_FORGED = re.compile("[\ue000\ue001\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _ESCAPE = re.compile(
     r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|([0-7]{1,3})|c(.)|(.))|([^\\]+)", re.S
 )

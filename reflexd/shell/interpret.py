@@ -10,9 +10,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 
-from reflexd.shell import syntax
+from reflexd.shell import heredocs, syntax
 from reflexd.shell.calls import Call, Reading
 from reflexd.shell.fields import clean
+from reflexd.shell.heredocs import Heredoc
 from reflexd.shell.loose import simple_commands
 from reflexd.shell.script import Budget, Script
 from reflexd.shell.state import Shell
@@ -29,15 +30,12 @@ def read(text: str, cwd: str, home: str, env: Mapping[str, str]) -> Reading:
     walk = Walk()
     if forged:
         walk.opaque.append("it holds control characters")
-    walk.start(syntax.joined(cleaned), Shell(cwd, home, env))
-    if "\\\n" in cleaned and ("<<" in cleaned or "#" in cleaned):
-        # A continuation next to a here-document or a comment: what either reading finds counts.
-        walk.start(cleaned, Shell(cwd, home, env))
+    walk.start(cleaned, Shell(cwd, home, env))
     if not cleaned.isascii():
         plain = unicodedata.normalize("NFKC", cleaned)
         if plain != cleaned:
             alike = Walk()
-            alike.start(syntax.joined(plain), Shell(cwd, home, env))
+            alike.start(plain, Shell(cwd, home, env))
             walk.alike = [call for call in alike.calls if call not in walk.calls]
     return Reading(
         tuple(dict.fromkeys(walk.calls)),
@@ -54,6 +52,7 @@ class Walk:
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.alike: list[Call] = []
+        self.heredocs: list[Heredoc] = []
         self.opaque: list[str] = []
         self.unseen: list[str] = []
         self.broken = False
@@ -76,8 +75,24 @@ class Walk:
         """Walk code in `shell`; what it prints, None if not known."""
         if depth > DEPTH_MAX:
             raise Budget("code is nested in code too deeply")
+        cut, bodies = heredocs.extract(text, len(self.heredocs))
+        self.heredocs.extend(bodies)
+        whole = syntax.joined(cut)
+        output = self._parsed(whole, shell, stdin, fed, via, depth)
+        if whole != cut and "#" in cut:
+            # A continuation next to what may be a comment: what either reading finds counts.
+            self._parsed(cut, shell.copy(), stdin, fed, via, depth)
+        return output
+
+    def _parsed(
+        self, text: str, shell: Shell, stdin: str | None, fed: str, via: tuple[str, ...], depth: int
+    ) -> str | None:
         source = text.encode("utf-8", "replace")
         root = syntax.parse(source)
+        if root.has_error:
+            other = syntax.repaired(text).encode("utf-8", "replace")
+            mended = syntax.parse(other) if other != source else root
+            source, root = (source, root) if mended.has_error else (other, mended)
         script = Script(self, source, shell, via, depth)
         if root.has_error:
             self.broken = True

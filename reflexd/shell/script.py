@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from reflexd.shell import commands, syntax
 from reflexd.shell.calls import Call, Redirect
 from reflexd.shell.expand import Expander, Values
-from reflexd.shell.fields import PIPED, UNKNOWN, UNSET, known
+from reflexd.shell.fields import PIPED, UNKNOWN, known
+from reflexd.shell.heredocs import MARK, STRING
 
 if TYPE_CHECKING:
     from reflexd.shell.interpret import Walk
@@ -182,17 +183,17 @@ class Script:
         for redirect in _flat_redirects(node):
             match redirect.type:
                 case "file_redirect":
-                    made, words = self._file_redirect(redirect)
-                    redirects.append(made)
+                    here, made, words = self._file_redirect(redirect)
                     extra.extend(words)
+                    if here is not None:
+                        stdin, fed = self._here(here), "text"
+                        continue
+                    redirects.append(made)
                     if made.op == "<":
                         stdin, fed = self.from_file(made.target)
                 case "heredoc_redirect":
                     stdin, fed = self._heredoc(redirect), "text"
                     after.extend(c for c in redirect.named_children if c.type not in _HEREDOC_PARTS)
-                case "herestring_redirect":
-                    text = " ".join(self.text(c) for c in redirect.named_children)
-                    stdin, fed = (text + "\n" if known(text) else None), "text"
         if body is not None and body.type == "command":
             output = self._command(body, tuple(redirects), stdin, fed, nest, extra)
         else:
@@ -245,14 +246,14 @@ class Script:
                 case "variable_assignment" if not argv:
                     assigned.extend(self._assigned(child))
                 case "file_redirect":
-                    made, words = self._file_redirect(child)
-                    redirects = (*redirects, made)
+                    here, made, words = self._file_redirect(child)
                     extra = [*extra, *words]
+                    if here is not None:
+                        stdin, fed = self._here(here), "text"
+                        continue
+                    redirects = (*redirects, made)
                     if made.op == "<":
                         stdin, fed = self.from_file(made.target)
-                case "herestring_redirect":
-                    text = " ".join(self.text(c) for c in child.named_children)
-                    stdin, fed = (text + "\n" if known(text) else None), "text"
                 case "heredoc_redirect":
                     stdin, fed = self._heredoc(child), "text"
                 case "comment":
@@ -277,18 +278,28 @@ class Script:
             return None, "file"
         return held.text, "download" if held.downloaded else "file" if held.text is None else "text"
 
-    def _file_redirect(self, node: syntax.Node) -> tuple[Redirect, list[str]]:
-        """The redirection, and the words that the grammar took for more of its targets."""
+    def _file_redirect(self, node: syntax.Node) -> tuple[str | None, Redirect, list[str]]:
+        """What is fed in here (a word of shell.heredocs), or the redirection; and the words that the grammar
+        took for more of its targets."""
         op = ""
-        targets: list[str] = []
+        raws: list[str] = []
+        end = -1
         for child in node.children:
             if child.type == "file_descriptor":
                 op += self.raw(child)
             elif not child.is_named:
                 op += child.type
             elif child.type != "comment":
-                targets.extend(self.fields(child) or [""])
-        return Redirect(op, targets[0] if targets else ""), targets[1:]
+                if child.start_byte == end:
+                    raws[-1] += self.raw(child)
+                else:
+                    raws.append(self.raw(child))
+                end = child.end_byte
+        here = raws[0] if raws and raws[0][:1] in (MARK, STRING) else None
+        if here is not None:
+            return here, Redirect(op, ""), [field for raw in raws[1:] for field in self.expander.fields(raw)]
+        targets = [field for raw in raws for field in (self.expander.fields(raw) or [""])]
+        return None, Redirect(op, targets[0] if targets else ""), targets[1:]
 
     def _heredoc(self, node: syntax.Node) -> str | None:
         start = next((c for c in node.named_children if c.type == "heredoc_start"), None)
@@ -300,6 +311,14 @@ class Script:
             raw = "\n".join(line.lstrip("\t") for line in raw.split("\n"))
         quoted = any(c in self.raw(start) for c in "'\"\\")
         return raw if quoted else self.expander.heredoc(raw)
+
+    def _here(self, raw: str) -> str | None:
+        """The text of a here-document or here-string that was cut out."""
+        if raw.startswith(MARK):
+            body = self.walk.heredocs[int(raw[1:])]
+            return body.text if body.quoted else self.expander.heredoc(body.text)
+        text = self.expander.text(raw[1:])
+        return text + "\n" if known(text) else None
 
     def _declaration(self, node: syntax.Node) -> str:
         words = [self.raw(node.children[0])] if node.children else []
@@ -409,6 +428,3 @@ def _flat_redirects(node: syntax.Node) -> list[syntax.Node]:
         if child.type == "heredoc_redirect":
             found.extend(c for c in child.named_children if c.type in ("file_redirect", "herestring_redirect"))
     return found
-
-
-_ = UNSET

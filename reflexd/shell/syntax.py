@@ -1,11 +1,13 @@
 """tree-sitter-bash, and what it is known to get wrong.
 
-The parser splits `a=b\\<newline>c rm x` where bash joins it, so a text with a line continuation is
-read with the continuations taken out. Everything inside a word is read from its raw text (shell.expand), never from the grammar's pieces.
+The parser splits `a=b\\<newline>c rm x` where bash joins it, so continuations are taken out first, and so are
+here-documents (shell.heredocs). Everything inside a word is read from its raw text (shell.expand), never from
+the grammar's pieces.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 
 import tree_sitter
@@ -57,4 +59,36 @@ def joined(text: str) -> str:
         else:
             i += 1
     out.append(text[start:])
+    return "".join(out)
+
+
+_STARTS = re.compile(r"(?:^|[\n;&|({`!]|\b(?:then|do|else|elif|if|while|until|time))[ \t]*\Z")
+_EXTGLOB = re.compile(r"[!@?*+]\([^()\s'\"`$\\]*\)")
+
+
+def repaired(text: str) -> str:
+    """Valid shell that the grammar does not know, in words that it does: `<>`, extended globs, `$((a); (b))`.
+
+    Only for text that did not parse. An extended glob becomes *, which matches no less.
+    """
+    out: list[str] = []
+    i, n = 0, len(text)
+    while i < n:
+        c = text[i]
+        end = i + 1
+        piece = c
+        if c == "\\":
+            end = i + 2
+            piece = text[i:end]
+        elif c in "'\"`":
+            end = ansi_c_end(text, i) if c == "'" and text[i - 1 : i] == "$" else quoted_end(text, i)
+            piece = text[i:end]
+        elif text.startswith("<>", i):
+            end, piece = i + 2, ">"
+        elif text.startswith("$((", i):
+            end, piece = i + 3, "$( ("
+        elif c in "!@?*+" and (found := _EXTGLOB.match(text, i)) and not _STARTS.search(text[max(0, i - 40) : i]):
+            end, piece = found.end(), "*"
+        out.append(piece)
+        i = end
     return "".join(out)
