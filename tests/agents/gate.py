@@ -31,7 +31,11 @@ class Gate:
         self._daemon: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Gate:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.stop(signal.SIGKILL)
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
