@@ -17,12 +17,10 @@ from collections.abc import Mapping
 
 from msgspec import Raw, Struct
 
+from reflexd.adapters import opencode_guard
 from reflexd.adapters.fields import ToolReader, anything, decode, reader, text_of
-from reflexd.adapters.jsontext import BadJson, Node, cut, insert, plain, replace
-from reflexd.adapters.jsontext import parse as parse_json
 from reflexd.adapters.wording import explain, stops
 from reflexd.errors import PayloadError, ReflexError
-from reflexd.shims import OPENCODE_GUARD
 from reflexd.shims import render as render_shim
 from reflexd.types import (
     Agent,
@@ -55,8 +53,6 @@ from reflexd.types import (
 NAME: Agent = "opencode"
 EVENTS = ("tool.execute.before", "tool.execute.after", "chat.message", "session.created")
 GUARDED = frozenset({"tool.execute.before"})
-EMPTY = "{}\n"
-REPAIR = "repair it, then run reflexctl setup again"
 
 
 class Input(Struct, frozen=True):
@@ -221,14 +217,17 @@ def hooks_in(places: Places) -> tuple[str, ...]:
 def edits(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
     plugin = PlannedEdit(_plugin(places), current[_plugin(places)], render_shim("opencode.js", places), "the plugin")
     path = _config(places, current)
-    after = _with_guard(path, current[path])
+    after = opencode_guard.add(path, current[path])
     return (plugin, PlannedEdit(path, current[path], after, "no tools unless the plugin is loaded"))
 
 
 def removals(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
     return (
         # Both files: the one we chose at setup need not be the one we would choose today.
-        *(PlannedEdit(p, current[p], _without_guard(p, current[p]), "our guard out again") for p in _configs(places)),
+        *(
+            PlannedEdit(p, current[p], opencode_guard.remove(p, current[p]), "our guard out again")
+            for p in _configs(places)
+        ),
         PlannedEdit(_plugin(places), current[_plugin(places)], None, "the plugin"),
     )
 
@@ -237,7 +236,7 @@ def gaps(places: Places, current: Mapping[str, bytes | None]) -> tuple[str, ...]
     found: list[str] = []
     for path in _configs(places):
         try:
-            root = _root(path, current.get(path))[1]
+            root = opencode_guard.root(path, current.get(path))[1]
         except ReflexError as e:
             found.append(e.message)
             continue
@@ -262,60 +261,3 @@ def _config(places: Places, current: Mapping[str, bytes | None]) -> str:
     """The file that opencode reads last and the user has; opencode.json where there is none."""
     commented, usual = _configs(places)
     return commented if current.get(commented) is not None else usual
-
-
-def _with_guard(path: str, current: bytes | None) -> bytes | None:
-    text, root = _root(path, current)
-    permission = root.get("permission")
-    if permission is None:
-        return insert(text, root, OPENCODE_GUARD, "permission").encode()
-    if permission.kind == "scalar":
-        # One word for every tool is short for an object with a "*".
-        own = {} if permission.value is None else {"*": permission.value}
-        return replace(text, permission, {**own, **OPENCODE_GUARD}).encode()
-    if permission.kind != "object":
-        raise ReflexError(f'{path}: "permission" is neither a word nor an object', REPAIR)
-    if list(_members(permission).items())[-len(OPENCODE_GUARD) :] == list(OPENCODE_GUARD.items()):
-        return current
-    text = (_without_guard(path, current) or b"{}\n").decode("utf-8")
-    root = parse_json(text)
-    permission = root.get("permission")
-    if permission is None:
-        return insert(text, root, OPENCODE_GUARD, "permission").encode()
-    for key, value in OPENCODE_GUARD.items():
-        text = insert(text, parse_json(text).get("permission") or permission, value, key)
-    return text.encode()
-
-
-def _without_guard(path: str, current: bytes | None) -> bytes | None:
-    if current is None:
-        return None
-    text, root = _root(path, current)
-    for key in OPENCODE_GUARD:
-        root = parse_json(text)
-        permission = root.get("permission")
-        if permission is None or permission.kind != "object" or key not in permission.keys:
-            continue
-        at = root.keys.index("permission")
-        if len(permission.items) > 1 or "/" in text[root.starts[at] : permission.end]:
-            text = cut(text, permission, permission.keys.index(key))
-        else:
-            # Nothing in it but ours, not even a comment.
-            text = cut(text, root, at)
-    return None if text == EMPTY else text.encode()
-
-
-def _members(node: Node) -> dict[str, object]:
-    members = plain(node)
-    return members if isinstance(members, dict) else {}
-
-
-def _root(path: str, current: bytes | None) -> tuple[str, Node]:
-    try:
-        text = current.decode("utf-8") if current and current.strip() else EMPTY
-        root = parse_json(text)
-    except (BadJson, UnicodeDecodeError) as e:
-        raise ReflexError(f"{path} is {e}", REPAIR) from e
-    if root.kind != "object":
-        raise ReflexError(f"{path} does not hold a JSON object", REPAIR)
-    return text, root
