@@ -55,7 +55,7 @@ def start(base: str) -> Status:
             env={name: os.environ[name] for name in _KEEP if name in os.environ} | {"HOME": base},
             start_new_session=True,
         )
-    end = time.monotonic() + PATIENCE_S
+    last = time.monotonic() + PATIENCE_S
     while True:
         try:
             return Client(base, 1.0).status()
@@ -63,7 +63,7 @@ def start(base: str) -> Status:
             code = process.poll()
             if code is not None:
                 raise ReflexError(f"the daemon ended at once (exit {code}): {_tail(log, before)}", f"see {log}") from e
-            if time.monotonic() > end:
+            if time.monotonic() > last:
                 process.terminate()
                 raise ReflexError(f"the daemon does not answer after {PATIENCE_S:.0f} s", f"see {log}") from e
         time.sleep(STEP_S)
@@ -77,7 +77,7 @@ def stop(base: str) -> None:
         raise
     except ReflexError:
         end(base)  # it hangs or is broken
-    if not _gone(base):
+    if not _gone(base, PATIENCE_S):
         end(base)
 
 
@@ -87,15 +87,15 @@ def end(base: str) -> None:
         raise Refused(f"this runs under {above}, and only a person stops the daemon")
     for number in (signal.SIGTERM, signal.SIGKILL):
         _kill(base, number)
-        if _gone(base):
+        if _gone(base, PATIENCE_S / 3):
             return
     raise ReflexError("the daemon cannot be stopped", f"see {paths.daemon_log(base)}")
 
 
-def _gone(base: str) -> bool:
-    end = time.monotonic() + PATIENCE_S / 3
+def _gone(base: str, seconds: float) -> bool:
+    last = time.monotonic() + seconds
     while is_running(base):
-        if time.monotonic() > end:
+        if time.monotonic() > last:
             return False
         time.sleep(STEP_S)
     return True
