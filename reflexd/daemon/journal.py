@@ -113,11 +113,16 @@ class Journal:
         """Until every row appended so far is on the disk, or `fault` says why not. Waiters share one fsync."""
         wanted = self._written
         while self._synced < wanted:
-            if self._syncing is None:
+            if self._syncing is None or self._syncing.done():
                 # A descriptor of its own: the journal's may be closed for another file meanwhile.
-                self._syncing = asyncio.ensure_future(self._disk.run(_sync, os.dup(self._fd)))
+                try:
+                    own = os.dup(self._fd)
+                except OSError as e:
+                    self._unsynced = _said(e)
+                    return
+                self._syncing = asyncio.ensure_future(self._disk.run(_sync, own))
                 self._syncing.add_done_callback(functools.partial(self._after_sync, self._written))
-            await asyncio.shield(self._syncing)
+            await asyncio.wait({self._syncing})
             if self._unsynced:
                 return
 
@@ -128,9 +133,8 @@ class Journal:
             self._fd = -1
 
     def _after_sync(self, written: int, syncing: asyncio.Future[str]) -> None:
-        self._syncing = None
-        failed = syncing.exception()
-        self._unsynced = str(failed) if failed else syncing.result()
+        failed = None if syncing.cancelled() else syncing.exception()
+        self._unsynced = "cut off" if syncing.cancelled() else str(failed) if failed else syncing.result()
         if not self._unsynced:
             self._synced = max(self._synced, written)
 
@@ -144,7 +148,7 @@ class Journal:
 
     def _open(self) -> None:
         if self._fd >= 0:
-            os.close(self._fd)
+            _sync(self._fd)
             self._fd = -1
         paths.private_dir(os.path.dirname(self.path))
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

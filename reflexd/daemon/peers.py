@@ -15,7 +15,10 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from reflexd.daemon import asking
 from reflexd.daemon.asking import Run
@@ -24,6 +27,7 @@ from reflexd.types import Agent, Origin
 if TYPE_CHECKING:
     import psutil
 
+ENV_USUAL = 16 * 1024
 ENV_MAX = 256 * 1024
 DEPTH_MAX = 64
 LINUX = sys.platform == "linux"
@@ -44,24 +48,39 @@ def foreign_namespace(pid: int) -> bool:
     return LINUX and (_OURS is None or pid <= 0 or _namespaces(pid) != _OURS)
 
 
-def environment(pid: int) -> dict[str, str]:
-    """The environment that the process was started with; empty where it cannot be read whole."""
+class Environment(Struct, frozen=True):
+    """What a process was started with; empty where it cannot be read whole."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    def get(self, name: str) -> str:
+        return next((value for known, value in self.pairs if known == name), "")
+
+
+def environment(pid: int) -> Environment:
     if not LINUX or pid <= 0:
-        return {}
+        return Environment()
     try:
         fd = os.open(f"/proc/{pid}/environ", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return {}
+        return Environment()
     try:
-        data = os.read(fd, ENV_MAX)
-        if len(data) == ENV_MAX or os.read(fd, 1):
-            return {}
+        # Usually a few kilobytes; a buffer as large as the cap would cost more than the read.
+        data = os.read(fd, ENV_USUAL)
+        if len(data) == ENV_USUAL:
+            data += os.read(fd, ENV_MAX)
     except OSError:
-        return {}
+        return Environment()
     finally:
         os.close(fd)
+    return _environment(data) if len(data) < ENV_MAX else Environment()
+
+
+@lru_cache(maxsize=64)
+def _environment(data: bytes) -> Environment:
+    """The hooks of one agent's run mostly bring the same bytes."""
     pairs = (entry.partition("=") for entry in os.fsdecode(data).split("\0"))
-    return {name: value for name, given, value in pairs if given and name}
+    return Environment(tuple((name, value) for name, given, value in pairs if given and name))
 
 
 def can_ask(agent: Agent, origin: Origin, pid: int) -> bool:

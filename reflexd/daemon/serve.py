@@ -12,7 +12,7 @@ import sys
 import anyio
 
 from reflexd import __version__, paths
-from reflexd.daemon.gate import Gate
+from reflexd.daemon.gate import Gate, log_bug
 from reflexd.daemon.journal import Journal, Row, new_id, now
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.live import ControlDoor, Live
@@ -24,6 +24,7 @@ from reflexd.daemon.standing import Standing
 FILES = 2048  # descriptors: every connection, and room
 FINISH_S = 5.0
 SYNC_EVERY_S = 1.0
+WATCH_AGAIN_S = 5.0
 LOG_MAX = 4 << 20
 SWITCH_S = 0.0005  # how long a thread that parses may keep the loop from running
 
@@ -39,6 +40,7 @@ async def serve(base: str, sockets: Sockets) -> None:
     journal = Journal(paths.journal_file(base), disk)
     sessions = Sessions(standing.seen())
     gate = Gate(base, standing, journal, sessions, work)
+    gate.warm()
     over = anyio.Event()
     live = Live(gate, standing, journal, sessions, sockets.activated, over.set)
     hook = Server(gate, os.geteuid())
@@ -88,9 +90,9 @@ async def _reload_on_change(base: str, standing: Standing, disk: Lane) -> None:
                     await disk.run(standing.reload)
                 if not os.path.isdir(directory):  # noqa: ASYNC240
                     break
-        except OSError as e:
-            log.warning("%s is not watched: %s", directory, e.strerror)
-        await anyio.sleep(5)
+        except Exception as e:  # a chore that fails must not take the gate along
+            log_bug(e)
+        await anyio.sleep(WATCH_AGAIN_S)
 
 
 async def _keep_up(journal: Journal, standing: Standing, sessions: Sessions, disk: Lane) -> None:
@@ -98,11 +100,14 @@ async def _keep_up(journal: Journal, standing: Standing, sessions: Sessions, dis
     kept = sessions.seen
     while True:
         await anyio.sleep(SYNC_EVERY_S)
-        await journal.synced()
-        seen = sessions.seen
-        if seen != kept:
-            await disk.run(standing.keep_seen, seen)
-            kept = seen
+        try:
+            await journal.synced()
+            seen = sessions.seen
+            if seen != kept:
+                await disk.run(standing.keep_seen, seen)
+                kept = seen
+        except Exception as e:  # as above
+            log_bug(e)
 
 
 def _note(journal: Journal, call: str, reason: str) -> None:

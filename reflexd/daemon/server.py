@@ -112,7 +112,11 @@ class Server:
             connection.close()
 
     async def _work(self, connection: Connection, request: Request) -> None:
-        connection.reply(await self.door.answer(request))
+        try:
+            connection.reply(await self.door.answer(request))
+        except BaseException:
+            connection.abort()
+            raise
 
     def _cut_off(self) -> None:
         now = time.monotonic()

@@ -12,6 +12,7 @@ from reflexd import paths
 from reflexd.adapters.all import ADAPTERS
 from reflexd.control import CheckRequest
 from reflexd.daemon import peers
+from reflexd.daemon.peers import Environment
 from reflexd.types import AGENTS, Context, Mode, Origin, Profile
 
 # Where an agent's own variables may put its configuration.
@@ -39,21 +40,33 @@ class Surroundings:
         """`given` stands in for what the caller's process says; only `reflexctl check` gives it."""
         env = peers.environment(pid)
         if given is not None:
-            env |= given.env
-        home = (given.home if given else "") or env.get("HOME", "")
-        home = home if os.path.isabs(home) else self._base
-        moved = tuple((name, env[name]) for name in MOVED_BY if name in env)
+            env = _given(env, given)
+        home, moved = _lives(env)
+        if not home:
+            home = self._base
         return Context(
             cwd=origin.cwd if os.path.isabs(origin.cwd) else "",
             home=home,
             user=self._user,
-            env=tuple(env.items()),
+            env=env.pairs,
             mode=mode,
             profile=profile,
             foreign_namespace=peers.foreign_namespace(pid),
             protected=self._protected,
             hook_files=_hook_files(self._base, home, moved),
         )
+
+
+def _given(env: Environment, given: CheckRequest) -> Environment:
+    pairs = dict(env.pairs) | given.env
+    return Environment(tuple((pairs | {"HOME": given.home} if given.home else pairs).items()))
+
+
+@lru_cache(maxsize=64)
+def _lives(env: Environment) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The home that the caller's shell expands ~ to ("": it has none), and where its agents were moved to."""
+    home = env.get("HOME")
+    return home if os.path.isabs(home) else "", tuple(pair for pair in env.pairs if pair[0] in MOVED_BY)
 
 
 @lru_cache(maxsize=64)
