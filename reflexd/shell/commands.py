@@ -11,6 +11,7 @@ from reflexd.shell.calls import Call, Redirect
 from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, PIPED, STAR, UNKNOWN, UNSET, known, shown
 from reflexd.shell.known import RISKY, SHELLS
+from reflexd.shell.options import names
 from reflexd.shell.output import printed
 from reflexd.shell.programs import known as known_programs
 from reflexd.shell.state import Shell, Written
@@ -23,6 +24,7 @@ BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/s?bin/+[^/]+\Z"
 _BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/")
 _CANDIDATES_MAX = 8
 _QUIET_SHELL = frozenset({"--version", "--help"})
+_STATEFUL = names("cd pushd popd read set shift alias export declare typeset readonly local unset eval source . trap")
 _HOOKS = re.compile(
     r"(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|GIT_ASKPASS|LESSOPEN)\Z"
 )
@@ -68,6 +70,11 @@ def run(
             return walk.code(code, inner, stdin, fed, (*via, f"alias {first}"), script.depth + 1)
     if shell.links:
         argv = tuple(_through_links(shell, word, argv[0]) for word in argv)
+    if any(UNSET in word for word in argv) and argv[0] not in _STATEFUL:
+        # What most likely is not set may well be empty: then the words are these.
+        plain = tuple(word.replace(UNSET, "") for word in argv if word != UNSET)
+        if plain and plain[0]:
+            run(script, plain, assigned, (), stdin, fed, via, nest + 1)
     call = Call(argv, shell.cwd, assigned, redirects, stdin, fed, via)
     walk.note(call)
     _builtin(shell, call)
@@ -121,9 +128,7 @@ def _unknown_program(
     script: Script, argv: tuple[str, ...], stdin: str | None, fed: str, via: tuple[str, ...], nest: int
 ) -> None:
     script.walk.opaque.append(f"the program to run is not known ({shown(argv[0])})")
-    if argv[0] == UNSET and len(argv) > 1:
-        run(script, argv[1:], (), (), stdin, fed, via, nest + 1)
-    elif any(mark in argv[0] for mark in GLOB_MARKS):
+    if any(mark in argv[0] for mark in GLOB_MARKS):
         for name in _matching(argv[0]):
             run(script, (name, *argv[1:]), (), (), stdin, fed, via, nest + 1)
 
@@ -335,6 +340,9 @@ def _read(shell: Shell, call: Call) -> None:
             shell.variables[name] = None
         return
     line = call.stdin.partition("\n")[0]
+    if len(names) == 1 or not line:
+        shell.set(names[0], line)
+        return
     separators = dict(call.assigned).get("IFS", (shell.lookup("IFS") or [" \t\n"])[0])
     parts = (
         re.split(f"[{re.escape(separators)}]+", line.strip(separators), maxsplit=len(names) - 1)

@@ -63,6 +63,10 @@ _RUNS = re.compile(
     r"\b(?:system|exec\w*|spawn\w*|p?open3?|popen\w*|subprocess|child_process|Popen|check_\w+|getoutput|shell\w*"
     r"|passthru|Command|Process|run|call|do shell script|getline|os\.execute|io\.popen|qx|cmd|sh|unix)\b|`|%x|\|\s*[\"']"
 )
+_HANDS = re.compile(
+    r"(?:\b(?:system|exec\w*|spawn\w*|p?open[23]\w*|popen\w*|shell_exec|passthru|do shell script|os\.execute|io\.popen"
+    r"|Process\.\w+|Command\.new|run|qx)\s*\(?|[\w)]\s*\|&?)\s*\(?\s*\Z"
+)
 _TREE = re.compile(
     r"(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?"
     r"|\bfs(?:\.promises|p)?\.(?:rm|rmdir|remove)|unlink\s*\(?\s*glob|unlink_tree|file delete -force)\s*\(?\s*(?P<args>.{0,200})",
@@ -191,8 +195,9 @@ def _handed_over(code: str) -> tuple[list[tuple[str, ...]], list[str]]:
             continue
         if len(row) > 1:
             commands.append(tuple(row))
-        row = [text] if text.rpartition("/")[2] in RISKY | SHELLS else []
-        if match.group(3) is not None or match.group(4) is not None or _is_command(text):
+        handed = _HANDS.search(code[max(0, match.start() - 40) : match.start()]) is not None
+        row = [text] if handed or text.rpartition("/")[2] in RISKY | SHELLS else []
+        if handed or match.group(3) is not None or match.group(4) is not None or _is_command(text):
             shell.append(text)
     if len(row) > 1:
         commands.append(tuple(row))

@@ -77,9 +77,9 @@ class Walk:
             raise Budget("code is nested in code too deeply")
         cut, bodies = heredocs.extract(text, len(self.heredocs))
         self.heredocs.extend(bodies)
-        whole = syntax.joined(cut)
+        whole = syntax.plain_groups(syntax.joined(cut))
         output = self._parsed(whole, shell, stdin, fed, via, depth)
-        if whole != cut and "#" in cut:
+        if "\\\n" in cut and "#" in cut:
             # A continuation next to what may be a comment: what either reading finds counts.
             self._parsed(cut, shell.copy(), stdin, fed, via, depth)
         return output

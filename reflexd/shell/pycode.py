@@ -148,8 +148,11 @@ class _Reader:
                 words = words if name.startswith("create_") else [words[0], *words[2:]]
         else:
             text = self._text(first)
-            if " " in text:
+            through_shell = any(k.arg == "shell" for k in call.keywords)
+            if text != UNKNOWN and (through_shell or " " in text):
                 self.code.append(text)
+            elif text != UNKNOWN:
+                self.commands.append((text,))
             return
         if words and words[0] != UNKNOWN:
             self.commands.append(tuple(words))

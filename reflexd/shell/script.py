@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from reflexd.shell.loose import Loose
     from reflexd.shell.state import Shell
 
+_NEWLINE = ord("\n")
 NEST_MAX = 120  # of nodes within nodes
 LOOP_MAX = 16
 _WORDS = frozenset(
@@ -233,6 +234,10 @@ class Script:
         for child in node.named_children:
             kind = child.type
             if kind in _WORDS or kind == "command_name":
+                if argv and self.source[child.start_byte] == _NEWLINE:
+                    # The grammar now and then takes the end of a line for the start of a word.
+                    commands.run(self, tuple(argv), tuple(assigned), redirects, stdin, fed, self.via, nest)
+                    argv, assigned = [], []
                 if child.start_byte != end:
                     if end >= 0:
                         argv.extend(self._word(start, end))
@@ -380,7 +385,7 @@ class Script:
 
     def _word(self, start: int, end: int) -> list[str]:
         self.walk.count()
-        return self.expander.fields(self.source[start:end].decode("utf-8", "replace"))
+        return self.expander.fields(self.source[start:end].decode("utf-8", "replace").lstrip("\n"))
 
     def fields(self, node: syntax.Node) -> list[str]:
         self.walk.count()

@@ -63,6 +63,17 @@ def joined(text: str) -> str:
 
 
 _STARTS = re.compile(r"(?:^|[\n;&|({`!]|\b(?:then|do|else|elif|if|while|until|time))[ \t]*\Z")
+_GROUP_WORD = re.compile(r"(?<![\w$'\"\\.-])(?:!|time(?:[ \t]+-p)?|coproc(?:[ \t]+\w+)?)[ \t]+(?=[{(]\s)")
+
+
+def plain_groups(text: str) -> str:
+    """`! {`, `time {` and `coproc X {` without the word that makes the grammar take { for a program.
+
+    None of the three changes what the group does.
+    """
+    return _GROUP_WORD.sub("", text) if "{" in text or "(" in text else text
+
+
 _EXTGLOB = re.compile(r"[!@?*+]\([^()\s'\"`$\\]*\)")
 
 
