@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 
 from reflexd.adapters import yamltext
 from reflexd.adapters.fields import ToolReader, decode, mcp_or_other, reader, text_of
-from reflexd.adapters.wording import explain, stops
+from reflexd.adapters.wording import NAME_MAX, explain, one_line, stops
 from reflexd.errors import PayloadError, ReflexError
 from reflexd.shims import render as render_shim
 from reflexd.types import (
@@ -242,12 +242,13 @@ def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
         return Reply()
     # Hermes remembers a person's "always" under rule_key. Only a key that never comes again makes it mean
     # this call; a rule's name, or none, would wave through whatever that rule catches next.
-    can_ask = can_ask and bool(verdict.id.strip())
+    once = one_line(verdict.id)[:NAME_MAX]
+    can_ask = can_ask and bool(once)
     text = explain(verdict, can_ask)
     if stops(verdict, can_ask):
         return Reply(2, b"", text.encode())
     if verdict.decision is Decision.ASK:
-        said = {"action": "approve", "message": text, "rule_key": f"reflex:{verdict.id}"}
+        said = {"action": "approve", "message": text, "rule_key": f"reflex:{once}"}
         return Reply(0, json.dumps(said).encode())
     return Reply()
 
