@@ -54,7 +54,7 @@ async def serve(base: str, sockets: Sockets) -> None:
     log.info("reflexd %s answers (pid %d)", __version__, os.getpid())
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_until_signal, over)
-        tasks.start_soon(_reload_on_change, base, standing, disk)
+        tasks.start_soon(_reload_on_change, base, standing, disk, over)
         tasks.start_soon(_keep_up, journal, standing, sessions, disk)
         await over.wait()
         tasks.cancel_scope.cancel()
@@ -76,8 +76,8 @@ async def _until_signal(over: anyio.Event) -> None:
             over.set()
 
 
-async def _reload_on_change(base: str, standing: Standing, disk: Lane) -> None:
-    # Not needed to listen, and not small.
+async def _reload_on_change(base: str, standing: Standing, disk: Lane, over: anyio.Event) -> None:
+    # Not needed to listen, and not small. Its thread sees `over`, a cancellation it would sit out.
     from watchfiles import awatch
 
     directory = paths.config_dir(base)
@@ -85,7 +85,7 @@ async def _reload_on_change(base: str, standing: Standing, disk: Lane) -> None:
     while True:
         try:
             os.makedirs(directory, mode=0o700, exist_ok=True)
-            async for changes in awatch(directory, recursive=False, debounce=200, step=50):
+            async for changes in awatch(directory, recursive=False, debounce=200, step=50, stop_event=over):
                 if any(os.path.basename(path) in names for _, path in changes):
                     await disk.run(standing.reload)
                 if not os.path.isdir(directory):  # noqa: ASYNC240

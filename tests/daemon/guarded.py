@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from blockbuster import BlockBuster
 
 import reflexd.daemon.app
@@ -21,4 +24,9 @@ if __name__ == "__main__":
         for file, names in ENDS:
             function.can_block_in(file, names)
     guard.activate()
-    reflexd.daemon.app.main()
+    try:
+        reflexd.daemon.app.main()
+    except SystemExit as e:
+        sys.stderr.flush()
+        # The guard's patches of builtin types do not survive the interpreter's own end.
+        os._exit(e.code if isinstance(e.code, int) else 1)
