@@ -5,6 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 
+class Budget(Exception):
+    """The text is larger, or means more, than what is read; caught once, at the top."""
+
+
 class Redirect(Struct, frozen=True):
     """One redirection: its operator (">", ">>", "<", ...) and the field it names."""
 

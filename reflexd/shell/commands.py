@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/s?bin/+[^/]+\Z")
 _BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/")
 _CANDIDATES_MAX = 8
+FILE_MAX = 256 * 1024
 _QUIET_SHELL = frozenset({"--version", "--help"})
 _STATEFUL = names("cd pushd popd read set shift alias export declare typeset readonly local unset eval source . trap")
 _HOOKS = re.compile(
@@ -42,7 +43,7 @@ def run(
 ) -> str | None:
     """Note the command, do to the shell what it does, and walk what it runs in turn."""
     walk, shell = script.walk, script.shell
-    walk.count()
+    walk.count(1 + len(argv) // 8)
     for name, value in assigned:
         if _HOOKS.match(name) and value:
             walk.code(value, shell.copy(), None, "", (*via, name), script.depth + 1)
@@ -108,6 +109,8 @@ def keep(shell: Shell, target: str, text: str | None, downloaded: bool = False, 
     if append and path in shell.files and text is not None:
         before = shell.files[path].text
         text = None if before is None else before + text
+    if text is not None and len(text) > FILE_MAX:
+        text = None
     shell.files[path] = Written(text, downloaded)
 
 
@@ -157,7 +160,7 @@ def _runs(script: Script, call: Call, nest: int) -> str | None:
     if call.name == "cat" and script.shell.files:
         held = [script.shell.files.get(script.shell.path(word)) for word in call.argv[1:] if word != "-"]
         if held and all(file is not None and file.text is not None for file in held):
-            return "".join(file.text or "" for file in held if file is not None)
+            return "".join(file.text or "" for file in held if file is not None)[:FILE_MAX]
     return printed(call)
 
 

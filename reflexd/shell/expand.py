@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from reflexd.shell.braces import FIELDS_MAX, braces
+from reflexd.shell.calls import Budget
 from reflexd.shell.fields import GLOBS, PIPED, UNKNOWN, UNSET, decode_ansi_c, known
 from reflexd.shell.scan import ansi_c_end, closed_end, quoted_end
 
@@ -20,6 +21,10 @@ _PARAMETER = re.compile(
     r"(?P<hash>#?)(?P<bang>!?)(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?P<index>\[[^\]]*\])?(?P<rest>.*)\Z",
     re.S,
 )
+
+LEVEL_MAX = 24  # of ${...} within ${...}
+VALUE_MAX = 64 * 1024
+TRIMMED_MAX = 2000
 
 Values = list[str] | None
 """What a variable holds: its elements, [] for set but empty arrays, None for not known."""
@@ -46,6 +51,7 @@ class Expander:
         self._pipe = pipe
         self._assign = assign
         self._home = home
+        self._level = 0
 
     def fields(self, raw: str) -> list[str]:
         """Every field of the word, split and unquoted."""
@@ -71,6 +77,15 @@ class Expander:
         return "".join(pieces.done())
 
     def _word(self, raw: str, split: bool = True) -> list[str]:
+        self._level += 1
+        if self._level > LEVEL_MAX:
+            raise Budget("a word is nested too deeply")
+        try:
+            return self._pieces(raw, split)
+        finally:
+            self._level -= 1
+
+    def _pieces(self, raw: str, split: bool) -> list[str]:
         pieces = _Pieces(self._separators() if split else "")
         i, n = 0, len(raw)
         if raw.startswith("~"):
@@ -259,7 +274,7 @@ class Expander:
         if cut := re.match(r"(//?)([^/]*)(?:/(.*))?\Z", rest, re.S):
             old = "".join(self._word(cut[2], split=False))
             new = "".join(self._word(cut[3] or "", split=False))
-            if known(old) and known(new) and old:
+            if known(old) and known(new) and old and value.count(old) * len(new) < VALUE_MAX:
                 return value.replace(old, new, 1 if cut[1] == "/" else -1)
         return UNKNOWN
 
@@ -321,7 +336,7 @@ def _trimmed(value: str, operator: str, pattern: str) -> str:
     glob = pattern
     for mark, char in ((GLOBS["*"], "*"), (GLOBS["?"], "?")):
         glob = glob.replace(mark, char)
-    if not known(glob) or "[" in glob:
+    if not known(glob) or "[" in glob or len(value) > TRIMMED_MAX or glob.count("*") > 3:
         return UNKNOWN
     matches = re.compile(fnmatch.translate(glob)).match
     cuts = range(len(value) + 1)

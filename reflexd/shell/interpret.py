@@ -11,11 +11,11 @@ import unicodedata
 from collections.abc import Mapping
 
 from reflexd.shell import heredocs, syntax
-from reflexd.shell.calls import Call, Reading
+from reflexd.shell.calls import Budget, Call, Reading
 from reflexd.shell.fields import clean
 from reflexd.shell.heredocs import Heredoc
 from reflexd.shell.loose import simple_commands
-from reflexd.shell.script import Budget, Script
+from reflexd.shell.script import Script
 from reflexd.shell.state import Shell
 
 DEPTH_MAX = 24  # of code within code
@@ -101,8 +101,8 @@ class Walk:
                 script.loose(command)
         return script.node(root, stdin, fed, 0)
 
-    def count(self) -> None:
-        self._nodes += 1
+    def count(self, much: int = 1) -> None:
+        self._nodes += much
         if self._nodes > NODES_MAX:
             raise Budget("it is too long to be read")
 

@@ -64,6 +64,8 @@ def _printf(args: tuple[str, ...], stdin: str | None) -> str | None:
         before = len(rest)
         for piece in re.finditer(r"%([-+ #0]*\d*(?:\.\d+)?)([a-zA-Z%])|((?:[^%\\]|\\.)+)|(.)", form, re.S):
             flags, kind, plain, odd = piece.groups()
+            if flags and len(flags) > 4:
+                return None
             if odd is not None:
                 return None
             if plain is not None:
@@ -138,9 +140,13 @@ def _set(word: str) -> str:
     out: list[str] = []
     i = 0
     while i < len(text):
+        if len(out) > 4096:
+            raise ValueError
         if text[i + 1 : i + 2] == "-" and i + 2 < len(text):
             out.extend(chr(c) for c in range(ord(text[i]), ord(text[i + 2]) + 1))
             i += 3
+            if len(out) > 4096:
+                raise ValueError
         else:
             out.append(text[i])
             i += 1
@@ -153,6 +159,8 @@ def _sed(args: tuple[str, ...], stdin: str | None) -> str | None:
         return None
     script = re.fullmatch(r"s(.)(.*?)\1(.*?)\1(g?)", scripts[0], re.S)
     if not script or re.search(r"[\\.^$*\[\](){}+?|]", script[2]) or re.search(r"[\\&]", script[3]):
+        return None
+    if stdin.count(script[2]) * len(script[3]) > PRINTED_MAX:
         return None
     count = -1 if script[4] else 1
     return "".join(line.replace(script[2], script[3], count) for line in stdin.splitlines(keepends=True))

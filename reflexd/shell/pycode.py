@@ -12,6 +12,7 @@ from msgspec import Struct
 from reflexd.shell.fields import UNKNOWN
 
 NODES_MAX = 5000
+FOLDS_MAX = 20_000
 TEXT_MAX = 64 * 1024
 _TREE = frozenset({"rmtree", "remove_tree", "removedirs"})
 _FILE = frozenset({"remove", "unlink", "rmdir"})
@@ -81,6 +82,7 @@ class _Reader:
         self.opaque: list[str] = []
         self._names: dict[str, ast.expr] = {}
         self._folding = 0
+        self._folded = 0
 
     def visit_all(self, tree: ast.AST) -> None:
         count = 0
@@ -219,8 +221,9 @@ class _Reader:
     def _text(self, node: ast.expr) -> str:
         """The constant text of an expression; UNKNOWN for what is not constant."""
         self._folding += 1
+        self._folded += 1
         try:
-            if self._folding > 40:
+            if self._folding > 40 or self._folded > FOLDS_MAX:
                 return UNKNOWN
             text = self._fold(node)
             return text if len(text) <= TEXT_MAX else UNKNOWN
@@ -289,7 +292,8 @@ class _Reader:
                 text = text.replace("{}", item, 1)
             return text
         if name == "replace" and owner is not None and len(args) == 2:
-            return self._text(owner).replace(args[0], args[1])
+            text = self._text(owner)
+            return text.replace(args[0], args[1]) if text.count(args[0]) * len(args[1]) < TEXT_MAX else UNKNOWN
         return _decoded(name, args)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from reflexd.shell import commands, syntax
-from reflexd.shell.calls import Call, Redirect
+from reflexd.shell.calls import Budget, Call, Redirect
 from reflexd.shell.expand import Expander, Values
 from reflexd.shell.fields import PIPED, UNKNOWN, known
 from reflexd.shell.heredocs import MARK, STRING
@@ -28,10 +28,6 @@ _DOWNLOADERS = frozenset({"curl", "wget", "http", "https", "fetch", "aria2c", "n
 _DECODERS = frozenset(
     {"base64", "base32", "xxd", "tr", "rev", "rot13", "openssl", "gunzip", "zcat", "gzip", "uudecode"}
 )
-
-
-class Budget(Exception):
-    """The text is larger than what is read; caught once, at the top."""
 
 
 class Script:

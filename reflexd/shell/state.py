@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterable, Mapping
 
 from reflexd.shell import syntax
-from reflexd.shell.expand import Values
+from reflexd.shell.expand import VALUE_MAX, Values
 from reflexd.shell.fields import UNKNOWN, UNSET, clean, known
 
 _ALWAYS_SET = frozenset(
@@ -92,7 +92,7 @@ class Shell:
         return None if name in _ALWAYS_SET else [UNSET]
 
     def set(self, name: str, value: str) -> None:
-        self.variables[name] = [value]
+        self.variables[name] = [value] if len(value) <= VALUE_MAX else None
 
     def positional(self, words: Iterable[str]) -> None:
         for name in [name for name in self.variables if name.isdigit() and name != "0"]:
