@@ -124,6 +124,8 @@ def _shell(command: str, cwd: str, context: Context, ground: Ground) -> Facts:
     )
 
 
+_PATCHERS = frozenset({"apply_patch", "applypatch"})
+"""Codex applies a patch itself where a shell command is no more than `[cd DIR &&] apply_patch <<EOF`."""
 _NAMES_REFLEX = re.compile(r"\breflexd?\b")
 
 
@@ -134,6 +136,8 @@ def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None]) -> 
     for call in calls:
         made, quiet = effects(call, ground)
         every.extend(made)
+        if call.name in _PATCHERS:
+            every.extend(_patch(call.stdin or call.argv[-1], ground, call.cwd).effects)
         looks = looks and quiet
         names_reflex = names_reflex or any(_NAMES_REFLEX.search(word) for word in call.argv)
     if names_reflex:
@@ -175,14 +179,15 @@ def _written(path: str, content: str, whole: bool, ground: Ground) -> Iterator[E
         yield Effect("environment", "ld.so.preload", detail=made.target)
 
 
-def _patch(text: str, ground: Ground) -> Facts:
+def _patch(text: str, ground: Ground, cwd: str = "") -> Facts:
     changes = patches.read(text)
     found: dict[Effect, None] = {}
     for change in changes:
+        path = f"{cwd}/{change.path}" if cwd and not change.path.startswith(("/", "~")) else change.path
         if change.deleted:
-            found[_on("delete", change.path, ground)] = None
+            found[_on("delete", path, ground)] = None
         else:
-            found.update(dict.fromkeys(_written(change.path, change.added, False, ground)))
+            found.update(dict.fromkeys(_written(path, change.added, False, ground)))
     opaque = "" if changes else "the patch names no file"
     return Facts(effects=tuple(found), opaque=opaque)
 

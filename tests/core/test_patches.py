@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from reflexd.core.facts import facts
 from reflexd.core.patches import Change, read
+from reflexd.types import Context, Shell
 
 BEGIN, END = "*** Begin Patch\n*** Add File: ok.txt\n+x\n", "\n*** End Patch\n"
 
@@ -45,3 +47,16 @@ def test_content_that_looks_like_a_header_hides_nothing() -> None:
 
 def test_what_is_no_patch_names_nothing() -> None:
     assert read("") == read("hello\n+world\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "target"),
+    [
+        ("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF", "/home/u/p/a"),
+        ("cd .. && apply_patch <<EOF\n*** Begin Patch\n*** Delete File: a\n*** End Patch\nEOF", "/home/u/a"),
+        ("apply_patch '*** Begin Patch\n*** Delete File: /etc/a\n*** End Patch'", "/etc/a"),
+    ],
+)
+def test_codex_applies_a_patch_that_comes_as_a_shell_command(command: str, target: str) -> None:
+    effects = facts(Shell(command), Context(cwd="/home/u/p", home="/home/u")).effects
+    assert ("delete", target) in {(effect.kind, effect.target) for effect in effects}
