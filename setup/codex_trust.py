@@ -21,7 +21,8 @@ from reflexd import __version__
 from reflexd.errors import ReflexError
 from reflexd.shims import HOOK_NAME
 
-DEADLINE_S = 30
+DEADLINE_S = 30.0
+GRACE_S = 3.0
 LINE_MAX = 16 * 1024 * 1024
 BY_HAND = "start codex once in a terminal and accept the hooks in its dialog (Hooks need review)"
 
@@ -125,7 +126,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
                 continue
     for number in (signal.SIGTERM, signal.SIGKILL):
         try:
-            process.wait(3)
+            process.wait(GRACE_S)
             return
         except subprocess.TimeoutExpired:
             try:
@@ -172,7 +173,7 @@ class _Server:
             while b"\n" not in self._read:
                 left = self._end - time.monotonic()
                 if left <= 0 or not selector.select(left):
-                    raise ReflexError(f"codex app-server gave no answer in {DEADLINE_S} s", BY_HAND)
+                    raise ReflexError(f"codex app-server gave no answer in {DEADLINE_S:g} s", BY_HAND)
                 part = os.read(self._process.stdout.fileno(), 1 << 16)
                 if not part or len(self._read) > LINE_MAX:
                     raise ReflexError("codex app-server ended", BY_HAND)

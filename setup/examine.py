@@ -18,7 +18,7 @@ from reflexd.control import Status
 from reflexd.errors import ReflexError
 from reflexd.setup import agents, codex_trust, gaps, plan, prove
 from reflexd.setup.manifest import AgentRecord, Manifest
-from reflexd.types import AGENTS, Places
+from reflexd.types import AGENTS, Agent, Places
 
 AGAIN = "reflexctl setup"
 DAEMON, FILES, ENVIRONMENT = "daemon", "files", "environment"
@@ -37,7 +37,7 @@ def daemon(base: str) -> tuple[Status | None, list[Finding]]:
     try:
         status = Client(base).status()
     except ReflexError as e:
-        return None, [Finding(DAEMON, "wrong", e.message, "reflexctl start")]
+        return None, [Finding(DAEMON, "wrong", e.message, e.hint)]
     found = [Finding(DAEMON, "wrong", what) for what in status.broken]
     if status.version != __version__:
         text = f"it is of version {status.version}, reflexctl of {__version__}"
@@ -64,7 +64,9 @@ def environment(env: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding(ENVIRONMENT, "wrong" if gap.red else "note", gap.text, mend)
 
 
-def agent(record: AgentRecord, base: str, places: Places, manifest: Manifest, mode: str) -> Iterator[Finding]:
+def agent(
+    record: AgentRecord, base: str, places: Places, manifest: Manifest, status: Status | None
+) -> Iterator[Finding]:
     """Its files, its trust, its hooks run for real, and what it leaves open."""
     title = agents.TITLES[record.name]
     try:
@@ -74,12 +76,15 @@ def agent(record: AgentRecord, base: str, places: Places, manifest: Manifest, mo
         return
     changed = [step.edit.path for step in planned.steps if step.changes]
     for path in changed:
-        yield Finding(title, "wrong", f"{path} is not as setup leaves it", AGAIN)
+        yield Finding(title, "wrong", f"{path} is not as setup leaves it", _again(record.name))
     for gap in planned.gaps:
         yield Finding(title, "wrong", gap)
     if record.name == "codex":
         yield from _codex(record, base)
-    yield from _tried(record, places, mode, whole=not changed)
+    if status:
+        yield from _tried(record, places, status.mode, whole=not changed)
+    else:
+        yield Finding(title, "wrong", "its hooks could not be tried: there is no daemon to answer them")
     for limit in gaps.LIMITS[record.name]:
         yield Finding(title, "note", f"left open by the host: {limit}")
 
@@ -87,8 +92,11 @@ def agent(record: AgentRecord, base: str, places: Places, manifest: Manifest, mo
 def not_hooked(places: Places, manifest: Manifest, path: str) -> Iterator[Finding]:
     for name, found in agents.find_all(places, path, AGENTS).items():
         if found and not manifest.agent(name):
-            text = "is on this machine and not hooked"
-            yield Finding(agents.TITLES[name], "note", text, f"{AGAIN} --agents {name}")
+            yield Finding(agents.TITLES[name], "note", "is on this machine and not hooked", _again(name))
+
+
+def _again(name: Agent) -> str:
+    return f"{AGAIN} --agents {name}"
 
 
 def _modes(base: str) -> Iterator[Finding]:
@@ -131,7 +139,9 @@ def _own_files(places: Places, manifest: Manifest) -> Iterator[Finding]:
 def _codex(record: AgentRecord, base: str) -> Iterator[Finding]:
     title = agents.TITLES[record.name]
     if not record.binary:
-        yield Finding(title, "wrong", "whether it trusts the hooks is unknown: codex was not found", AGAIN)
+        yield Finding(
+            title, "wrong", "whether it trusts the hooks is unknown: codex was not found", _again(record.name)
+        )
         return
     try:
         hooks = codex_trust.status(record.binary, record.home, base)
@@ -141,14 +151,14 @@ def _codex(record: AgentRecord, base: str) -> Iterator[Finding]:
     bad = [hook for hook in hooks if not codex_trust.trusted(hook)]
     if bad or not hooks:
         text = f"it does not trust {len(bad)} of our hooks" if hooks else "it does not see our hooks"
-        yield Finding(title, "wrong", f"{text}, and runs none that it does not trust", AGAIN)
+        yield Finding(title, "wrong", f"{text}, and runs none that it does not trust", _again(record.name))
 
 
 def _tried(record: AgentRecord, places: Places, mode: str, whole: bool) -> Iterator[Finding]:
     title = agents.TITLES[record.name]
     proof = prove.prove(record.name, places, record.binary)
     if proof.trouble:
-        yield Finding(title, "wrong", proof.trouble, AGAIN)
+        yield Finding(title, "wrong", proof.trouble, _again(record.name))
     elif proof.harmless:
         yield Finding(title, "wrong", f"`{prove.HARMLESS}` is refused: {proof.harmless}")
     elif not proof.dangerous and mode != "off":

@@ -25,9 +25,10 @@ def read(path: str) -> bytes | None:
         return None
     except OSError as e:
         raise ReflexError(f"cannot read {path}: {e.strerror}") from e
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise ReflexError(f"{path} is not a regular file", "move it away, then run reflexctl setup again")
     with open(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise ReflexError(f"{path} is not a regular file", "move it away, then run reflexctl setup again")
         return file.read()
 
 

@@ -60,6 +60,7 @@ def _restore(record: FileRecord, manifest: Manifest, places: Places | None) -> I
         "kind": record.kind,
         "before": base64.b64encode(record.before).decode() if record.before is not None else None,
         "after": list(record.after),
+        "mode": record.mode,
     }
 
     def surgery(_: dict[str, object], now: bytes) -> bytes | None:

@@ -42,8 +42,10 @@ def restore(record: dict[str, Any], surgery: Callable[[dict[str, Any], bytes], b
     before = base64.b64decode(record["before"]) if record["before"] is not None else None
     if now is None or now == before:
         return ""
+    mode = None
     if hashlib.sha256(now).hexdigest() in record["after"]:
         after, said = before, "as it was before" if before is not None else "removed"
+        mode = record["mode"]  # Codex writes its config.toml anew, with a mode of its own
     else:
         after = surgery(record, now)
         if after == now:
@@ -51,7 +53,7 @@ def restore(record: dict[str, Any], surgery: Callable[[dict[str, Any], bytes], b
         if before is None and after is not None and after.strip() in (b"", b"{}"):
             after = None  # the file was ours, and so was all that was in it
         said = "our entries taken out (it had changed since)" if after is not None else "removed"
-    write(target, after)
+    write(target, after, mode)
     return path + ": " + said
 
 
@@ -65,7 +67,7 @@ def read(path: str) -> bytes | None:
         raise CannotEdit("cannot be read: " + str(e.strerror)) from e
 
 
-def write(target: str, data: bytes | None) -> None:
+def write(target: str, data: bytes | None, mode: int | None) -> None:
     temp = os.path.join(os.path.dirname(target), "." + os.path.basename(target) + ".reflex-tmp")
     try:
         if data is None:
@@ -78,7 +80,7 @@ def write(target: str, data: bytes | None) -> None:
         with open(fd, "wb") as file:
             if (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
                 os.fchown(fd, found.st_uid, found.st_gid)
-            os.fchmod(fd, stat.S_IMODE(found.st_mode))
+            os.fchmod(fd, stat.S_IMODE(found.st_mode) if mode is None else mode)
             file.write(data)
             file.flush()
             os.fsync(fd)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from reflexd import paths
+from reflexd.control import Status
 from reflexd.ctl.rows import printable
 from reflexd.ctl.terminal import say
 from reflexd.setup import agents, examine, manifest
@@ -45,15 +46,15 @@ def _findings(base: str, found: Manifest | None) -> Iterator[Finding]:
     say("asking the agents for their versions, trying every hook ...")
     versions = agents.versions([agents.Found(r.name, r.home, r.binary) for r in found.agents], places)
     for record in found.agents:
-        yield from _agent(record, versions.get(record.name, ""), base, places, found, status.mode if status else "")
+        yield from _agent(record, versions.get(record.name, ""), base, places, found, status)
     yield from examine.not_hooked(places, found, os.environ.get("PATH", os.defpath))
 
 
 def _agent(
-    record: AgentRecord, version: str, base: str, places: Places, found: Manifest, mode: str
+    record: AgentRecord, version: str, base: str, places: Places, found: Manifest, status: Status | None
 ) -> Iterator[Finding]:
     wrong = False
-    for finding in examine.agent(record, base, places, found, mode):
+    for finding in examine.agent(record, base, places, found, status):
         wrong |= finding.state == "wrong"
         yield finding
     title = agents.TITLES[record.name]

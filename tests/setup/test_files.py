@@ -91,4 +91,5 @@ def test_what_is_no_file_is_refused_and_not_waited_for(world: World, kind: str) 
         path = os.path.join(path, "file")
     with pytest.raises(ReflexError):
         files.check_writable(path)
+    with pytest.raises(ReflexError):
         files.read(path)

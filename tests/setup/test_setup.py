@@ -54,7 +54,12 @@ def test_dry_run_shows_everything_and_writes_nothing(world: World) -> None:
     before = world.tree()
     done = world.ctl("setup", "--agents", ALL, "--dry-run", "--mode", "shadow")
     assert done.returncode == 0, done.stderr
-    for path in (".claude/settings.json", ".codex/hooks.json", ".hermes/config.yaml", ".config/opencode/opencode.jsonc"):
+    for path in (
+        ".claude/settings.json",
+        ".codex/hooks.json",
+        ".hermes/config.yaml",
+        ".config/opencode/opencode.jsonc",
+    ):
         assert f"+++ {world.path(path)}" in done.stdout
     assert '+mode = "shadow"' in done.stdout
     assert world.tree() == before

@@ -15,7 +15,7 @@ from importlib import resources
 import pytest
 
 from reflexd.adapters import opencode
-from reflexd.setup import unhook
+from reflexd.setup import unhook as words
 from reflexd.shims import HOOK_NAME, MARKER, OPENCODE_GUARD
 from tests.ctl.world import PATIENCE_S, World
 from tests.setup import samples
@@ -122,7 +122,12 @@ def test_without_any_python_it_says_what_to_do_by_hand(world: World) -> None:
     path = world.path(".local/share/reflex/unhook")
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    for python in ("/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3", os.path.realpath(sys.executable)):
+    for python in (
+        "/usr/bin/python3",
+        "/usr/local/bin/python3",
+        "/opt/homebrew/bin/python3",
+        os.path.realpath(sys.executable),
+    ):
         text = text.replace(f" {python}", " /nonexistent", 1)
     world.write(".local/share/reflex/unhook", text, 0o700)
     tools = os.path.join(world.base, "tools")
@@ -140,11 +145,13 @@ def test_not_from_inside_an_agent(world: World, agent: str) -> None:
     world.write(".claude/settings.json", samples.CLAUDE)
     set_up_only_claude(world)
     hooked = world.read(".claude/settings.json")
-    program = world.path(f"bin/{agent}")
+    program, unhook = world.path(f"bin/{agent}"), world.path(".local/share/reflex/unhook")
     ctl = f"{sys.executable} -m reflexd.ctl.main"
-    script = f"#!/bin/sh\n{world.path('.local/share/reflex/unhook')}\n{ctl} uninstall --yes\n{ctl} setup --mode off --yes\ntrue\n"
-    world.write(f"bin/{agent}", script, 0o755)
-    done = subprocess.run([program], env=world.env(), cwd=world.home, capture_output=True, text=True, timeout=PATIENCE_S)
+    lines = ("#!/bin/sh", unhook, f"{ctl} uninstall --yes", f"{ctl} setup --mode off --yes", "true\n")
+    world.write(f"bin/{agent}", "\n".join(lines), 0o755)
+    done = subprocess.run(
+        [program], env=world.env(), cwd=world.home, capture_output=True, text=True, timeout=PATIENCE_S
+    )
     assert done.stderr.count("only a person") == 3, done.stderr
     assert world.read(".claude/settings.json") == hooked
 
@@ -152,7 +159,7 @@ def test_not_from_inside_an_agent(world: World, agent: str) -> None:
 def test_it_runs_on_the_oldest_python_it_names(world: World) -> None:
     source = resources.files("reflexd.setup").joinpath("unhook.py").read_text("utf-8")
     ast.parse(source, feature_version=(3, 8))
-    olds = glob.glob(os.path.expanduser("~/.pyenv/versions/3.8.*/bin/python3")) + [shutil.which("python3.8") or ""]
+    olds = [*glob.glob(os.path.expanduser("~/.pyenv/versions/3.8.*/bin/python3")), shutil.which("python3.8") or ""]
     if not olds[0]:
         return  # the grammar is all that can be looked at here
     world.write(".claude/settings.json", samples.CLAUDE)
@@ -185,12 +192,12 @@ def test_a_manifest_that_is_gone_or_broken_gives_no_traceback(world: World) -> N
 
 def test_its_words_for_ours_are_those_of_the_rest() -> None:
     """It imports nothing of ours, so it spells these out; here they meet."""
-    assert unhook.OUR_COMMAND == f"/shims/{HOOK_NAME}"
-    assert MARKER.encode() == unhook.OUR_MARK
-    assert set(unhook.AGENT_NAMES) == {"claude", "codex", "opencode", "pi", "hermes"}
+    assert f"/shims/{HOOK_NAME}" == words.OUR_COMMAND
+    assert words.OUR_MARK.decode() == MARKER
+    assert set(words.AGENT_NAMES) == {"claude", "codex", "opencode", "pi", "hermes"}
     guard = json.dumps({"permission": OPENCODE_GUARD}).encode()
-    assert json.loads(unhook.without_guard(guard)) == {"permission": {}}
-    assert opencode.NAME in unhook.AGENT_NAMES
+    assert json.loads(words.without_guard(guard)) == {"permission": {}}
+    assert opencode.NAME in words.AGENT_NAMES
 
 
 def set_up_only_claude(world: World) -> None:
