@@ -99,16 +99,22 @@ def _read(path: str) -> bytes | None:
         return None
     except OSError as e:
         raise PolicyError(f"{path}: cannot be read: {e.strerror}") from e
-    with open(fd, "rb") as file:
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(fd)
+        raise PolicyError(f"{path}: is not a file")
+    try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             raise PolicyError(f"{path}: is not a file")
         if found.st_uid not in (os.geteuid(), 0) or found.st_mode & 0o022:
             raise PolicyError(f"{path}: others may write to it", f"chmod go-w {path}")
-        try:
+        with open(fd, "rb", closefd=False) as file:
             data = file.read(FILE_MAX + 1)
-        except OSError as e:
-            raise PolicyError(f"{path}: cannot be read: {e.strerror}") from e
+    except OSError as e:
+        raise PolicyError(f"{path}: cannot be read: {e.strerror}") from e
+    finally:
+        os.close(fd)
     if len(data) > FILE_MAX:
         raise PolicyError(f"{path}: is larger than {FILE_MAX >> 20} MiB")
     return data

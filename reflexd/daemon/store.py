@@ -53,16 +53,16 @@ class Store:
         _check(path)
         try:
             self._db = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
-            self._db.execute("PRAGMA synchronous=FULL")
-            self._db.execute("PRAGMA trusted_schema=OFF")
-            self._db.execute("BEGIN EXCLUSIVE")
-            self._migrate()
-            self._db.execute("COMMIT")
-            if self._db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
-                raise Broken(f"{path} is damaged", f"stop reflexd, move {path} away, and start it again")
         except sqlite3.Error as e:
-            raise Broken(f"{path} cannot be used: {e}", f"stop reflexd, move {path} away, and start it again") from e
+            raise Broken(f"{path} cannot be opened: {e}", _away(path)) from e
+        try:
+            self._begin()
+        except sqlite3.Error as e:
+            self._db.close()
+            raise Broken(f"{path} cannot be used: {e}", _away(path)) from e
+        except ReflexError:
+            self._db.close()
+            raise
 
     def close(self) -> None:
         self._db.close()
@@ -97,6 +97,16 @@ class Store:
         files = (("settings", sources.settings), ("policy", sources.policy))
         self._change([("DELETE FROM good", ()), *((put, pair) for pair in files if pair[1] is not None)])
 
+    def _begin(self) -> None:
+        self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
+        self._db.execute("PRAGMA synchronous=FULL")
+        self._db.execute("PRAGMA trusted_schema=OFF")
+        self._db.execute("BEGIN EXCLUSIVE")
+        self._migrate()
+        self._db.execute("COMMIT")
+        if self._db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise Broken(f"{self.path} is damaged", _away(self.path))
+
     def _migrate(self) -> None:
         (found,) = self._db.execute("PRAGMA user_version").fetchone()
         if found > VERSION:
@@ -116,7 +126,7 @@ class Store:
             rows = [dict(zip(names, row, strict=True)) for row in found]
             return msgspec.convert(rows, type=tuple[shape, ...])  # type: ignore[valid-type]
         except (sqlite3.Error, msgspec.ValidationError) as e:
-            raise Broken(f"{self.path} cannot be read: {e}", f"stop reflexd, move {self.path} away") from e
+            raise Broken(f"{self.path} cannot be read: {e}", _away(self.path)) from e
 
     def _change(self, statements: list[tuple[str, tuple[object, ...]]]) -> None:
         """All of them or none, on the disk when this returns."""
@@ -129,12 +139,16 @@ class Store:
             raise Broken(f"{self.path} cannot be written: {e}") from e
 
 
+def _away(path: str) -> str:
+    return f"stop reflexd, move {path} away, and start it again"
+
+
 def _check(path: str) -> None:
     """Make the file private before SQLite makes it; refuse one that is not ours alone."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     except OSError as e:
-        raise Broken(f"{path} cannot be opened: {e.strerror}", f"move {path} away") from e
+        raise Broken(f"{path} cannot be opened: {e.strerror}", _away(path)) from e
     found = os.fstat(fd)
     os.close(fd)
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
