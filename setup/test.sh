@@ -117,7 +117,8 @@ step 'ruff check' .venv/bin/ruff check .
 step 'ruff format' .venv/bin/ruff format --check .
 step 'mypy' .venv/bin/python -m mypy
 
-agents='not agents'
+as_root='not agents'
+unprivileged='not agents'
 if [ "${REFLEX_TEST_AGENTS-}" = no ]; then
     echo 'NOT RUN: the real agents (REFLEX_TEST_AGENTS=no)' >>"$temp/not-run"
 else
@@ -127,13 +128,15 @@ else
     fi
     export REFLEX_AGENTS_DIR
     setup/agents.sh || echo 'NOT RUN: some of the real agents (not installed, see "the agents that the tests drive")' >>"$temp/not-run"
-    agents=''
+    as_root='not agents or foreign'
+    unprivileged='not foreign'
 fi
 
 if [ "$(id -u)" != 0 ]; then
-    tests 'tests' .venv/bin/python -m pytest ${agents:+-m "$agents"} "$@"
+    tests 'tests' .venv/bin/python -m pytest -m "$unprivileged" "$@"
+    echo 'NOT RUN: what only root can arrange (sockets of another user, a server of another user)' >>"$temp/not-run"
 else
-    tests 'tests as root' .venv/bin/python -m pytest -m "${agents:-not agents or foreign}" "$@"
+    tests 'tests as root' .venv/bin/python -m pytest -m "$as_root" "$@"
 
     section "a copy of the tree for $user"
     unprivileged_user || fail "the user $user could not be made" 'it needs useradd or adduser'
@@ -150,10 +153,12 @@ else
         HOME="$temp/home" USER="$user" LOGNAME="$user" LANG=C.UTF-8 CI="${CI-}" \
         PATH="/usr/local/bin:/usr/bin:/bin:$(dirname "$(command -v node || echo /usr/bin/node)")" \
         REFLEX_AGENTS_DIR="${REFLEX_AGENTS_DIR-}" \
-        "$temp/venv/bin/python" -m pytest ${agents:+-m "$agents"} "$@"
+        "$temp/venv/bin/python" -m pytest -m "$unprivileged" "$@"
 fi
 
 section 'summary'
 cat "$results"
 sort -u "$temp/not-run"
+count() { grep -oE "[0-9]+ $1" "$results" | awk '{ n += $1 } END { print n + 0 }'; }
+printf '%s passed, %s failed, %s skipped\n' "$(count passed)" "$(($(count failed) + $(count error)))" "$(count skipped)"
 [ -z "$failed" ]

@@ -19,6 +19,23 @@ TABLE = pytest.StashKey[Table]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "foreign: arranges what only root can (sockets and servers of other users)")
+    config.addinivalue_line("markers", "applies(to): only for the drivers of which to(driver) holds")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Drop what an agent does not have: that is nothing to skip."""
+    dropped = [item for item in items if not _applies(item)]
+    if dropped:
+        items[:] = [item for item in items if item not in dropped]
+        config.hook.pytest_deselected(items=dropped)
+
+
+def _applies(item: pytest.Item) -> bool:
+    if not isinstance(item, pytest.Function):
+        return True
+    params: dict[str, object] = item.callspec.params if hasattr(item, "callspec") else {}
+    driver = DRIVERS.get(str(params.get("driver")))
+    return driver is None or all(mark.kwargs["to"](driver, params) for mark in item.iter_markers("applies"))
 
 
 @pytest.fixture(scope="session")

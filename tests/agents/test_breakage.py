@@ -6,7 +6,7 @@ the table shows what the host does.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
 import pytest
@@ -19,12 +19,14 @@ from tests.agents.breakage import (
     Breakage,
     link_interpreter,
 )
+from tests.agents.drivers import Driver
 from tests.agents.lab import Lab, Played
 from tests.agents.llm import Step
 from tests.agents.table import ALIVE, Table
 from tests.agents.table import UNSTARTABLE as NOT_STARTED
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
+OF_A_PROCESS = (*CRASHES_OF_A_PROCESS, NO_INTERPRETER)
 
 
 class Broken:
@@ -68,22 +70,25 @@ def broken(lab: Lab) -> Broken:
     return Broken(lab)
 
 
+def happens(driver: Driver, params: Mapping[str, object]) -> bool:
+    """Our file has a process and an interpreter of its own only where it is run at every call."""
+    return driver.PER_CALL or params["breakage"] not in OF_A_PROCESS
+
+
+@pytest.mark.applies(to=happens)
 @pytest.mark.parametrize("breakage", [*CRASHES, *CRASHES_OF_A_PROCESS], ids=lambda b: b.name)
 def test_a_crash_refuses(breakage: Breakage, broken: Broken, lab: Lab, table: Table) -> None:
-    if breakage in CRASHES_OF_A_PROCESS and not lab.driver.PER_CALL:
-        pytest.skip(f"our file runs in {lab.driver.NAME}'s own process")
     run, told = broken.run(breakage)
     table.add(ALIVE, breakage.row, lab.driver.NAME, outcome(lab, breakage, run, told))
     assert not lab.world.marked(breakage.name), run.why()
     assert "reflex: " in (told or ""), run.why()
 
 
+@pytest.mark.applies(to=happens)
 @pytest.mark.parametrize("breakage", [*UNSTARTABLE, NO_INTERPRETER], ids=lambda b: b.name)
 def test_what_cannot_be_started_is_refused_where_there_is_a_guard(
     breakage: Breakage, broken: Broken, lab: Lab, table: Table
 ) -> None:
-    if breakage is NO_INTERPRETER and not lab.driver.PER_CALL:
-        pytest.skip(f"our file runs in {lab.driver.NAME}'s own process")
     run, told = broken.run(breakage)
     guard = f" ({lab.driver.GUARD})" if lab.driver.GUARD else ""
     table.add(NOT_STARTED, breakage.row, lab.driver.NAME, outcome(lab, breakage, run, told) + guard)

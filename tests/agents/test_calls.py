@@ -48,17 +48,15 @@ def test_the_session_goes_on_after_a_refusal(session: Played, lab: Lab) -> None:
     assert lab.world.marked("after"), session.why()
 
 
+@pytest.mark.applies(to=lambda driver, params: driver.spawn(TASK))
 def test_a_subagents_call_is_refused_too(session: Played, lab: Lab) -> None:
-    if not lab.driver.spawn(TASK):
-        pytest.skip(f"{lab.driver.NAME} has no subagents")
     assert os.path.exists(lab.world.precious), session.why()
     assert "home" in _reason(session.told(0, thread=TASK)), session.why()
     assert lab.world.marked("by-subagent"), session.why()
 
 
+@pytest.mark.applies(to=lambda driver, params: driver.mcp({}))
 def test_an_mcp_call_runs(session: Played, lab: Lab) -> None:
-    if not lab.driver.mcp({}):
-        pytest.skip(f"{lab.driver.NAME} has no MCP")
     assert lab.world.marked("by-mcp"), session.why()
 
 

@@ -62,9 +62,8 @@ def test_no_call_runs(number: int, run: Played, lab: Lab, table: Table) -> None:
     judge(fault, lab, run, run.told(1 + number), table)
 
 
+@pytest.mark.applies(to=lambda driver, params: driver.mcp({}))
 def test_no_mcp_call_runs_without_the_daemon(run: Played, lab: Lab, table: Table) -> None:
-    if not lab.driver.mcp({}):
-        pytest.skip(f"{lab.driver.NAME} has no MCP")
     fault = Fault("mcp-absent", "daemon absent, an MCP tool", healthy)
     judge(fault, lab, run, run.told(2 + len(FAULTS)), table)
 
