@@ -123,6 +123,13 @@ def test_a_broken_policy_is_named_with_its_line(installed: World) -> None:
     assert any("policy.toml" in line and "line 2" in line for line in found), found
 
 
+def test_a_directory_in_the_settings_place_is_named_and_no_crash(installed: World) -> None:
+    os.makedirs(installed.path(".config/reflex/config.toml"))
+    assert any("config.toml" in line and "is not a file" in line for line in wrong(installed))
+    installed.kill_daemon()
+    assert installed.ctl("start").returncode == 0, "the daemon starts with the last good settings"
+
+
 def test_a_new_version_of_an_agent_is_noticed_once(world: World) -> None:
     world.write("bin/claude", "#!/bin/sh\necho 1.0.0\n", 0o755)
     world.link("claude", world.path("bin/claude"))
