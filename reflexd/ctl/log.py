@@ -33,6 +33,8 @@ def run(args: argparse.Namespace) -> int:
         if args.follow:
             for row in _new(path, end):
                 _print(row, args.json)
+    except BrokenPipeError:
+        raise  # our reader has gone, not the journal
     except OSError as e:
         raise ReflexError(f"cannot read {path}: {e.strerror}") from e
     return 0
