@@ -161,7 +161,8 @@ def prompts(agent: Agent, origin: Origin, run: Run) -> bool:
             said = {word.partition("=")[0] for word in run.argv}
             return origin.prompts is True and run.on_terminal is True and not PI_UNASKED & said
         case "hermes":
-            words = _plain_words(run.argv[2:], HERMES)
+            script = next((i for i, word in enumerate(run.argv[:2], 1) if os.path.basename(word) == "hermes"), None)
+            words = _plain_words(run.argv[script:], HERMES) if script else None
             return (
                 run.version >= HERMES_OLDEST
                 and run.on_terminal is True

@@ -22,6 +22,7 @@ from reflexd.types import Reply
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PATIENCE_S = 20.0
+TERMINAL = os.path.join(os.path.dirname(__file__), "terminal.py")
 
 
 def until(seen: Callable[[], Any], what: str) -> Any:
@@ -33,6 +34,17 @@ def until(seen: Callable[[], Any], what: str) -> Any:
             return found
         time.sleep(0.02)
     raise AssertionError(f"waited {PATIENCE_S:g} s in vain for {what}")
+
+
+def in_terminal(home: str, kind: str, *command: str) -> tuple[int, str]:
+    """Run `command` as terminal.py says; its exit and what it printed."""
+    out = os.path.join(home, f"out{len(os.listdir(home))}")
+    env = {"PATH": os.environ["PATH"], "HOME": home, "PYTHONPATH": ROOT}
+    subprocess.run([sys.executable, TERMINAL, kind, out, *command], env=env, check=True, stdin=subprocess.DEVNULL)
+    until(lambda: os.path.exists(out), "the terminal's end")
+    with open(out) as file:
+        code, _, said = file.read().partition("\n")
+    return int(code), said.replace("\r", "")
 
 
 class Daemon:
