@@ -16,46 +16,48 @@ function check(path, isRight, what) {
   }
 }
 
+// The answer in `data`; null where more of it has to come. Throws where it cannot become one.
 function decode(data) {
   const newline = data.indexOf(10);
-  const head = newline < 0 ? null : /^RFX1 (0|[1-9]\d{0,2}) (0|[1-9]\d{0,7}) (0|[1-9]\d{0,7})$/.exec(data.toString("latin1", 0, newline));
-  if (!head || data.length !== newline + 1 + Number(head[2]) + Number(head[3])) {
-    throw new Error("the daemon's answer was garbled");
-  }
-  const middle = newline + 1 + Number(head[2]);
+  if (newline < 0 && data.length < 64) return null;
+  const head = /^RFX1 (0|[1-9]\d{0,2}) (0|[1-9]\d{0,7}) (0|[1-9]\d{0,7})\n/.exec(data.toString("latin1", 0, 64));
+  const middle = head ? newline + 1 + Number(head[2]) : 0;
+  const end = head ? middle + Number(head[3]) : 0;
+  if (!head || data.length > end || end > CAP) throw new Error("the daemon's answer was garbled");
+  if (data.length < end) return null;
   return { exit: Number(head[1]), stdout: data.toString("utf8", newline + 1, middle), stderr: data.toString("utf8", middle) };
 }
 
 function carry(agent, event, message) {
   return new Promise((resolve, reject) => {
-    const body = Buffer.from(JSON.stringify(message));
-    if (body.length > CAP) throw new Error("the event is larger than 8 MiB");
+    const body = JSON.stringify(message);
+    const length = Buffer.byteLength(body);
+    if (length > CAP) throw new Error("the event is larger than 8 MiB");
     check(RUN_DIR, (found) => found.isDirectory(), "the socket's directory");
     check(SOCKET, (found) => found.isSocket(), "the socket");
-    const parts = [];
-    let size = 0;
+    let data = null;
     const peer = net.createConnection({ path: SOCKET });
-    const timer = setTimeout(() => stop(new Error("the daemon did not answer in time")), DEADLINE_MS);
-    function stop(why) {
+    const timer = setTimeout(() => end(reject, new Error("the daemon did not answer in time")), DEADLINE_MS);
+    function end(settle, value) {
       clearTimeout(timer);
       peer.destroy();
-      if (why) return reject(why);
-      try {
-        resolve(decode(Buffer.concat(parts)));
-      } catch (e) {
-        reject(e);
-      }
+      settle(value);
     }
-    peer.on("error", (e) => stop(new Error(ABSENT.includes(e && e.code) ? "the daemon is not running" : "the daemon could not be asked (" + (e && e.code) + ")")));
+    const fail = (e) => end(reject, new Error(ABSENT.includes(e && e.code) ? "the daemon is not running" : "the daemon could not be asked (" + (e && e.code) + ")"));
+    const cut = () => end(reject, new Error("the daemon's answer was garbled"));
+    peer.on("error", fail);
     peer.on("data", (part) => {
-      parts.push(part);
-      size += part.length;
-      if (size > CAP + 128) stop(new Error("the daemon's answer was garbled"));
+      data = data ? Buffer.concat([data, part]) : part;
+      try {
+        const said = decode(data);
+        if (said) end(resolve, said);
+      } catch (e) {
+        end(reject, e);
+      }
     });
-    peer.on("end", () => stop());
-    peer.on("close", () => stop());
-    peer.write("RFX1 " + agent + " " + event + " " + DEADLINE_MS + " " + body.length + "\n");
-    peer.write(body);
+    peer.on("end", cut);
+    peer.on("close", cut);
+    peer.write("RFX1 " + agent + " " + event + " " + DEADLINE_MS + " " + length + "\n" + body);
   });
 }
 

@@ -86,7 +86,7 @@ def teller(name):
 def carry(event, facts, deadline_ms):
     """(exit, stdout, stderr) of a complete, well-formed answer inside the deadline; raises otherwise."""
     end = time.monotonic() + deadline_ms / 1000
-    message = {"event": event, "cwd": os.getcwd(), "payload": facts}
+    message = {"event": event, "cwd": directory(facts), "payload": facts}
     body = json.dumps(message, default=repr).encode("utf-8", "backslashreplace")
     if len(body) > CAP:
         raise Trouble("the event is larger than 8 MiB")
@@ -112,6 +112,31 @@ def carry(event, facts, deadline_ms):
             data += part
             if len(data) > CAP + 128:
                 raise Trouble("the daemon's answer was garbled")
+
+
+def directory(facts):
+    """Where Hermes will run this call. A `cd` outlives its call there, while the process stays where it
+    is: judged by the process's directory, `cd ~` and then `rm -rf ./*` would be a clean-up of the project.
+    The order of the places is Hermes' own (0.19.0: terminal_tool, file_tools). "" is "not known", by which
+    the daemon trusts no relative path: what an already running process makes of its input, or a Hermes
+    that keeps this elsewhere."""
+    tool, task = facts.get("tool_name"), facts.get("task_id") or ""
+    try:
+        from tools import approval, file_tools, terminal_tool
+
+        if tool == "process":
+            return ""
+        if tool != "terminal":
+            return str(file_tools._resolve_base_dir(task or "default"))
+        found = (
+            terminal_tool.get_session_cwd(approval.get_current_session_key(default="") or task)
+            or terminal_tool.resolve_task_overrides(task).get("cwd")
+            or terminal_tool.get_session_cwd(task)
+            or terminal_tool._get_env_config()["cwd"]
+        )
+        return os.path.abspath(os.path.expanduser(found))
+    except Exception:
+        return ""
 
 
 def left(end):
