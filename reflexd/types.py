@@ -217,6 +217,7 @@ Place = Literal[
     "git_hooks",
     "startup",  # files that shells and sessions read when they start
     "credentials",
+    "dotenv",
 ]
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
+from itertools import pairwise
 
 from msgspec import Struct
 
 from reflexd.shell.calls import Call
-from reflexd.shell.fields import STAR, UNKNOWN, known
+from reflexd.shell.fields import STAR, UNKNOWN
 from reflexd.shell.options import command_at, names, split
 
 ITEMS_MAX = 16
 
 
 class Unwrapped(Struct, frozen=True):
-    """`commands` are run as given, `code` is read as shell, `files` hold code. `arguments` are the code's $0, $1, ..."""
+    """`commands` are run as given, `code` is read as shell, `files` hold code. `arguments` are the code's $0, $1, ...
+
+    `at_exit`: when everything else has run. `inside`: in a file system of its own.
+    """
 
     commands: tuple[tuple[str, ...], ...] = ()
     code: tuple[str, ...] = ()
@@ -24,6 +28,8 @@ class Unwrapped(Struct, frozen=True):
     opaque: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     same_shell: bool = False
+    at_exit: bool = False
+    inside: bool = False
     cwd: str = ""
     arguments: tuple[str, ...] = ()
 
@@ -79,7 +85,7 @@ def _xargs(call: Call) -> Unwrapped | None:
 
 
 def _items(stdin: str | None, delimiter: str | None) -> tuple[str, ...]:
-    if stdin is None or not known(stdin):
+    if stdin is None:
         return (UNKNOWN,)
     if delimiter:
         separator = {"\\n": "\n", "\\0": "\ufffd", "\\t": "\t"}.get(delimiter, delimiter[0])
@@ -116,21 +122,29 @@ def find_starts(args: tuple[str, ...]) -> list[str]:
     return starts or ["."]
 
 
+def find_names(args: tuple[str, ...]) -> list[str]:
+    """What a find prints, as patterns: what it starts from with everything below, or something below."""
+    filtered = not FIND_TESTS.isdisjoint(args)
+    names_found = []
+    for start in find_starts(args):
+        root = start.rstrip("/")
+        if filtered:
+            names_found.append(f"{root}/{UNKNOWN}")
+        else:
+            plain = any(a == "-type" and b in ("f", "l", "p", "s") for a, b in pairwise(args))
+            names_found.extend([f"{root}/{STAR}"] if plain else [start, f"{root}/{STAR}"])
+    return names_found
+
+
 def _find(call: Call) -> Unwrapped | None:
     """-exec and its kin; the files it would name are patterns below where it starts."""
     args = call.argv[1:]
-    filtered = not FIND_TESTS.isdisjoint(args)
-    whole = not filtered and not {"f", "l", "p", "s"} & {
-        b for a, b in zip(args, args[1:], strict=False) if a == "-type"
-    }
     found: list[tuple[str, ...]] = []
     for i, word in enumerate(args):
         if word in ("-exec", "-execdir", "-ok", "-okdir"):
             end = next((j for j in range(i + 1, len(args)) if args[j] in (";", "+")), len(args))
-            for start in find_starts(args):
-                root = start.rstrip("/")
-                marks = (start, f"{root}/{STAR}") if whole else (f"{root}/{UNKNOWN if root else STAR}",)
-                found.extend(tuple(w.replace("{}", mark) for w in args[i + 1 : end]) for mark in marks)
+            for name in find_names(args):
+                found.append(tuple(w.replace("{}", name) for w in args[i + 1 : end]))
     return Unwrapped(commands=tuple(f for f in found if f)) if found else None
 
 
@@ -170,6 +184,19 @@ _CONTAINER_VALUED = names(
 )
 
 
+_REACHES_OUT = (
+    "-v",
+    "--volume",
+    "--mount",
+    "--volumes-from",
+    "--privileged",
+    "--pid",
+    "--device",
+    "--cap-add",
+    "--ipc",
+)
+
+
 def _container(call: Call) -> Unwrapped | None:
     """docker|podman|kubectl exec and run: the words after the container's (or image's) name."""
     args = call.argv[1:]
@@ -185,7 +212,9 @@ def _container(call: Call) -> Unwrapped | None:
     words = (*((entry,) if entry else ()), *rest[at + 1 :])
     if not words:
         return None
-    return Unwrapped(commands=(tuple(_mounted(word, mounts) for word in words),), cwd=UNKNOWN)
+    given = split(rest[:at], _CONTAINER_VALUED)
+    inside = args[verb] == "run" and verb == 0 and not any(given.has(name) for name in _REACHES_OUT)
+    return Unwrapped(commands=(tuple(_mounted(word, mounts) for word in words),), cwd=UNKNOWN, inside=inside)
 
 
 def _mounts(options: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -246,7 +275,7 @@ def _git(call: Call) -> Unwrapped | None:
         case "rebase":
             code.extend(split(rest, names("-x --exec -s -X --onto --strategy")).all("-x", "--exec"))
         case "filter-branch":
-            code.extend(value for flag, value in zip(rest, rest[1:], strict=False) if flag.endswith("-filter"))
+            code.extend(value for flag, value in pairwise(rest) if flag.endswith("-filter"))
         case "config":
             operands = [word for word in rest if not word.startswith("-") and word != "set"]
             if len(operands) > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reflexd.shell.calls import Call, Redirect
@@ -194,8 +195,12 @@ def _file_code(script: Script, call: Call, held: Written, arguments: tuple[str, 
 
 def _inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:
     walk = script.walk
-    via = (*call.via, call.name)
+    via = (*call.via, "container" if unwrapped.inside else call.name)
     walk.opaque.extend(unwrapped.opaque)
+    if unwrapped.at_exit:
+        shell, depth = script.shell, script.depth + 1
+        walk.later.extend(partial(walk.code, code, shell, None, "", via, depth) for code in unwrapped.code)
+        return ""
     output: str | None = None
     shell = script.shell if unwrapped.same_shell else script.shell.copy()
     if unwrapped.cwd:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import msgspec
+
 from reflexd.shell import files, foreign, git, own, processes
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import PIPED, UNKNOWN, shown
 from reflexd.shell.operands import SINKS, effect, unknown
 from reflexd.shell.places import Ground
-from reflexd.shell.programs import find_row, only_looks, parse, roles
+from reflexd.shell.programs import find_row, only_looks, parse, prints_secret, roles
 from reflexd.types import Effect
 
 INHERITED = re.compile(r"\b(BASH_ENV|BASH_FUNC_\w*|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)\b|\bld\.so\.preload\b")
@@ -44,12 +46,24 @@ def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     special = SPECIAL.get(name)
     more, quiet = special(call, ground) if special else _by_row(call, name, ground)
     found.extend(more)
+    if prints_secret(name, call.argv[1:]):
+        found.append(Effect("read", " ".join(map(shown, call.argv[:4])), ("credentials",), detail=name))
     if "/" in call.argv[0]:
         found.extend(_started(call, name, ground))
         quiet = quiet and _BIN.match(call.argv[0]) is not None
     found.extend(_inherited(call, name, found))
+    if "container" in call.via:
+        found = [_contained(made) for made in found]
     plain = all(_HARMLESS.match(variable) for variable, _ in call.assigned)
     return found, looks and quiet and plain and call.argv[0].isascii() and name == call.name
+
+
+_MACHINE = frozenset({"root", "system", "shared", "home", "home_entry", "home_inner", "device", "unknown"})
+
+
+def _contained(made: Effect) -> Effect:
+    """The same in a container that sees nothing of this machine."""
+    return msgspec.structs.replace(made, places=tuple(p for p in made.places if p not in _MACHINE) or ("outside",))
 
 
 def program(call: Call) -> str:

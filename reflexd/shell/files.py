@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from reflexd.shell.calls import Call
-from reflexd.shell.fields import UNKNOWN
-from reflexd.shell.operands import effect
+from reflexd.shell.carriers import FIND_TESTS, find_starts
+from reflexd.shell.fields import UNKNOWN, shown
+from reflexd.shell.operands import effect, unknown
 from reflexd.shell.options import names, split
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row, parse, roles
-from reflexd.shell.carriers import FIND_TESTS, find_starts
 from reflexd.types import Effect
 
 _FIND_PLAIN = FIND_TESTS | names(
@@ -154,7 +155,26 @@ def _wget(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     return [made for role, word in named if (made := effect(role, word, call, ground, detail="wget"))], False
 
 
+def _netcat(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    """A connection; one that is given a program hands that program to whoever is at the other end."""
+    words = split(call.argv[1:], names("-e -c -p -s -w -i -q -x -X -T -I -O -g -G --exec --sh-exec --lua-exec"))
+    shell = words.value("-e", "--exec", "--sh-exec", "--lua-exec") or (words.value("-c") or "").partition(" ")[0]
+    found = unknown(call, ground)
+    found.append(Effect("connect", " ".join(map(shown, words.operands)), detail="shell" if shell else ""))
+    return found, False
+
+
+def _socat(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    text = " ".join(call.argv[1:]).lower()
+    runs = re.search(r"\b(?:exec|system|shell):", text) and re.search(r"\b(?:tcp|udp|ssl|openssl|sctp)\w*[:-]", text)
+    found = unknown(call, ground)
+    found.append(Effect("connect", shown(" ".join(call.argv[1:])), detail="shell" if runs else ""))
+    return found, False
+
+
 SPECIAL = {
+    **dict.fromkeys(("nc", "ncat", "netcat"), _netcat),
+    "socat": _socat,
     "find": _find,
     "gfind": _find,
     "dd": _dd,

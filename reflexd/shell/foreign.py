@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from reflexd.shell import pycode
 from reflexd.shell.known import RISKY, SHELLS
+from reflexd.shell.pycode import is_path
 
 _LANGUAGES = {
     "python": "python",
@@ -90,6 +91,7 @@ _DECODED = re.compile(
     r"\b(?:eval|Function|instance_eval|loadstring|load)\s*\(?[^;\n]*(?:atob|base64|Buffer\.from|unpack|decode|gzinflate|fromCharCode)"
 )
 CODE_MAX = 64 * 1024
+PATHS_MAX = 50
 
 
 class Foreign(Struct, frozen=True):
@@ -157,24 +159,32 @@ def read(code: str, lang: str) -> Foreign:
     if _RUNS.search(code):
         more, shell = _handed_over(code)
         commands.extend(more)
+    commands.extend(("literal", text) for text in _paths(code))
     opaque = ("it runs code that it decodes first",) if _DECODED.search(code) else ()
     return Foreign(tuple(commands), tuple(shell), opaque)
+
+
+def _paths(code: str) -> list[str]:
+    """Literals that are paths, whatever is done with them."""
+    texts = (next(group for group in match.groups() if group is not None) for match in _STRING.finditer(code))
+    return [text for text in texts if is_path(text)][:PATHS_MAX]
 
 
 def _argument(text: str) -> str:
     """The literal path at the start of an argument list; joined pieces are joined."""
     at_home = _HOME.match(re.sub(r"^(?:\w+\.)*(?:join|resolve|expanduser)\(\s*", "", text).lstrip())
+    joins = re.match(r"\s*[(\[]*\s*(?:\w+\.)*(?:join|resolve)\(", text) is not None
     literals: list[str] = []
     end = 0
     for match in _STRING.finditer(text):
         between = text[: match.start()] if not literals else text[end : match.start()]
         if not literals and not at_home and re.search(r"[^\s(\[.\w]|\)\s*;", between):
             return ""
-        if literals and not re.fullmatch(r"[\s,.+/]*", between):
+        if literals and not re.fullmatch(r"[\s,.+/]*" if joins else r"[\s.+]*", between):
             break
         literals.append(_unescaped(next(group for group in match.groups() if group is not None)))
         end = match.end()
-    path = "/".join(part.strip("/") if i else part for i, part in enumerate(literals))
+    path = "/".join(p.strip("/") if i else p for i, p in enumerate(literals)) if joins else "".join(literals)
     if at_home:
         return "~/" + path.lstrip("/") if path else "~"
     return path

@@ -70,7 +70,7 @@ def _git(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     here = Call((sub, *rest), cwd)
     found: list[Effect] = []
     match sub:
-        case "push":
+        case "push" | "send-pack":
             found = _push(here, dict(ground.env).get("git_branch", ""))
         case "config":
             found = _config(here, ground)
@@ -166,4 +166,21 @@ def _outside(call: Call, ground: Ground) -> list[Effect]:
     return made
 
 
-SPECIAL = {"git": _git}
+def _gh(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    """The same branches through the forge's own interface."""
+    words = split(
+        call.argv[1:], frozenset({"-X", "--method", "-F", "-f", "-H", "--input", "-q", "--jq", "-R", "--repo"})
+    )
+    method = (words.value("-X", "--method") or "").upper()
+    if words.operands[:1] != ("api",) or method not in ("DELETE", "PATCH"):
+        return [], False
+    made = []
+    for path in words.operands[1:]:
+        _, found, branch = path.partition("/refs/heads/")
+        if found:
+            detail = "delete" if method == "DELETE" else "force"
+            made.append(Effect("push", shown(branch), force=True, detail=detail))
+    return made, False
+
+
+SPECIAL = {"git": _git, "hub": _git, "gh": _gh}

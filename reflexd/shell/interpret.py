@@ -8,7 +8,7 @@ condition are walked, loops once a value. What is not covered: code in files, wh
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from reflexd.shell import heredocs, syntax
 from reflexd.shell.calls import Budget, Call, Reading
@@ -55,6 +55,7 @@ class Walk:
         self.heredocs: list[Heredoc] = []
         self.opaque: list[str] = []
         self.unseen: list[str] = []
+        self.later: list[Callable[[], object]] = []
         self.broken = False
         self._nodes = 0
         self._pipes: dict[str, tuple[str | None, str]] = {}
@@ -62,6 +63,8 @@ class Walk:
     def start(self, text: str, shell: Shell) -> None:
         try:
             self.code(text, shell, None, "", (), 0)
+            while self.later:
+                self.later.pop(0)()
         except Budget as e:
             self.opaque.append(str(e))
             self.broken = True

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from reflexd.shell.calls import Call
 from reflexd.shell.places import Ground
 from reflexd.types import Effect, EffectKind, Place
 
 SINKS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2", "/dev/fd/63"})
 _GUARDED: tuple[Place, ...] = ("reflex", "system", "device", "root")
+
+
+_INNER = re.compile(r"[=:,@]((?:/|~/)[^:,]+)")
 
 
 def effect(
@@ -32,18 +37,16 @@ def unknown(call: Call, ground: Ground) -> list[Effect]:
 
     It is taken to read them, and to change reflex's own files where it is given one of those.
     """
-    found: list[Effect] = []
+    found: dict[Effect, None] = {}
     for word in call.argv[1:]:
-        text = word.rpartition("=")[2] if "=" in word and "/" in word.rpartition("=")[2] else word
-        text = text.removeprefix("@")
-        if not _is_path(text):
-            continue
-        path, places = ground.locate(text, call.cwd)
-        if "reflex" in places:
-            found.append(Effect("write", path, places, detail=call.name))
-        else:
-            found.append(Effect("read", path, places, detail=call.name))
-    return found
+        texts = [word.removeprefix("@"), *(match[1] for match in _INNER.finditer(word))]
+        for text in texts:
+            if not _is_path(text):
+                continue
+            path, places = ground.locate(text, call.cwd)
+            kind: EffectKind = "write" if "reflex" in places else "read"
+            found[Effect(kind, path, places, detail=call.name)] = None
+    return list(found)
 
 
 def _is_path(text: str) -> bool:

@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable
 
 from reflexd.shell.calls import Call
-from reflexd.shell.fields import UNKNOWN, clean, decode_ansi_c, known
+from reflexd.shell.carriers import find_names
+from reflexd.shell.fields import GLOB_MARKS, UNKNOWN, clean, decode_ansi_c, known
+from reflexd.shell.programs import prints_settings
 
 Printer = Callable[[tuple[str, ...], str | None], str | None]
 PRINTED_MAX = 64 * 1024
@@ -23,6 +25,13 @@ def printed(call: Call) -> str | None:
         return call.cwd + "\n"
     if call.name == "mktemp":
         return f"/tmp/tmp.{UNKNOWN}\n"
+    if call.name in ("find", "gfind") and not {"-exec", "-execdir", "-delete", "-printf", "-ls"} & set(call.argv):
+        return "".join(f"{name}\n" for name in find_names(call.argv[1:]))
+    if call.name == "ls":
+        listed = [word for word in call.argv[1:] if any(mark in word for mark in GLOB_MARKS)]
+        return "".join(f"{word}\n" for word in listed) or None
+    if prints_settings(call.name, call.argv[1:]):
+        return ""
     printer = PRINTERS.get(call.name)
     if printer is None or not all(known(word) for word in call.argv):
         return _echoed(call)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from reflexd.shell.calls import Call
 from reflexd.shell.places import Ground
 from reflexd.types import Effect
@@ -44,6 +46,38 @@ def _reflexd(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     return _control(call)
 
 
+_UNHOOKED: dict[str, tuple[str, ...]] = {
+    "claude": ("--bare", "--safe-mode", "--setting-sources"),
+    "codex": ("--dangerously-bypass-hook-trust",),
+    "opencode": ("--pure",),
+    "pi": ("-ne", "--no-extensions"),
+    "hermes": ("--no-plugins",),
+}
+_SWITCH = re.compile(r"disableAllHooks\W+true|hooks\s*=\s*(?:false|\[\])|--disable[= ]hooks")
+_ELSEWHERE = frozenset(
+    {"HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR", "OPENCODE_CONFIG_DIR", "HERMES_HOME"}
+)
+
+
+def _agent(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    """Another agent, started in a way in which its hooks do not run, or with settings of its own."""
+    name = next((name for name in _UNHOOKED if name == call.name), "")
+    found = [
+        Effect("control", f"{name} {word}", ("reflex",), detail=name)
+        for word in call.argv[1:]
+        if word.partition("=")[0] in _UNHOOKED.get(name, ())
+    ]
+    switch = _SWITCH.search(" ".join(call.argv[1:]))
+    if switch:
+        found.append(Effect("control", f"{name} {switch[0]}", ("reflex",), detail=name))
+    for variable, value in call.assigned:
+        if variable == "CLAUDE_CODE_SIMPLE":
+            found.append(Effect("control", f"{variable}={value} {name}", ("reflex",), detail=name))
+        elif variable in _ELSEWHERE:
+            found.append(Effect("control", f"{variable}=… {name}", detail="elsewhere"))
+    return found, False
+
+
 def _control(call: Call) -> tuple[list[Effect], bool]:
     words = " ".join([call.name, *(word for word in call.argv[1:3] if not word.startswith("-"))])
     return [Effect("control", words, ("reflex",), detail=call.name)], False
@@ -56,4 +90,4 @@ def module(words: tuple[str, ...], call: Call, ground: Ground) -> list[Effect]:
     return program(Call((name, *words[1:]), call.cwd), ground)[0]
 
 
-SPECIAL = {"reflexctl": _reflexctl, "reflexd": _reflexd}
+SPECIAL = {"reflexctl": _reflexctl, "reflexd": _reflexd, **dict.fromkeys(_UNHOOKED, _agent)}

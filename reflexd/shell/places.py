@@ -141,7 +141,7 @@ class Ground:
         if _DRIVE.match(path.rpartition("/")[2]) or _DRIVE.match(path[len(self.cwd) + 1 :]):
             return "system"
         parts = path.split("/")[1:]
-        if len(parts) == 1 and _matches_nearly_all(parts[0]):
+        if len(parts) == 1 and (_matches_nearly_all(parts[0]) or parts[0] in (UNKNOWN, UNSET)):
             return "root"
         if parts[0] == "dev" or _MARKS.search(parts[0]):
             if self._is_device(path):
@@ -215,7 +215,7 @@ class Ground:
         if not _MARKS.search(path):
             return any(mark == path or (deep and mark.startswith(path.rstrip("/") + "/")) for mark in landmarks)
         parts = path.split("/")
-        if UNKNOWN in parts[1:2] or path.count(UNKNOWN) > 1:
+        if parts[1:2] in ([UNKNOWN], [UNSET]) or path.count(UNKNOWN) + path.count(UNSET) > 1:
             return False
         depth = len(parts)
         for mark in landmarks:

@@ -157,7 +157,16 @@ def _reaches(pattern: str, text: str, exact: bool, fold: bool) -> bool:
     return (compiled.fullmatch(text) if exact else compiled.search(text)) is not None
 
 
+def _attach(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    """A debugger or tracer that takes hold of a running process."""
+    pids = split(call.argv[1:], names("-p --pid -e -o -s -u -E -P -a -b -I -O -S -X -ex -x")).all("-p", "--pid")
+    return [
+        Effect("signal", shown(pid), ("unknown",) if UNKNOWN in pid else (), detail=call.name) for pid in pids
+    ], False
+
+
 SPECIAL = {
+    **dict.fromkeys(("gdb", "lldb", "strace", "ltrace", "reptyr", "gcore"), _attach),
     "kill": _kill,
     "pkill": _pkill,
     "pgrep": _pkill,

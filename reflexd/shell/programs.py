@@ -47,6 +47,8 @@ class _Raw(Struct, frozen=True, forbid_unknown_fields=True):
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     programs: int
     others: str
+    secrets: tuple[str, ...]
+    settings: tuple[str, ...]
     rows: dict[str, _Raw]
 
 
@@ -99,6 +101,31 @@ def known() -> frozenset[str]:
     """Programs of which it is known that their words are not a command."""
     read = _file()
     return frozenset(read.others.split()) | frozenset(name for name in read.rows if " " not in name)
+
+
+@functools.cache
+def _secrets() -> dict[str, list[tuple[str, ...]]]:
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for text in _file().secrets:
+        name, *words = text.split()
+        found.setdefault(name, []).append(tuple(words))
+    return found
+
+
+def prints_settings(name: str, args: tuple[str, ...]) -> bool:
+    """Whether this call prints assignments for the shell, which is what it is evaluated for."""
+    line = " ".join((name, *args))
+    return any(line == known or line.startswith(known + " ") for known in _file().settings)
+
+
+def prints_secret(name: str, args: tuple[str, ...]) -> bool:
+    """Whether this call is one of those that print a secret."""
+    plain = [word for word in args if not word.startswith("-")]
+    for words in _secrets().get(name, ()):
+        wanted = [word for word in words if not word.startswith("-")]
+        if plain[: len(wanted)] == wanted and all(word in args for word in words if word.startswith("-")):
+            return True
+    return False
 
 
 @functools.cache

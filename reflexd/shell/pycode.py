@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
+import re
 import warnings
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from reflexd.shell.fields import UNKNOWN
 
 NODES_MAX = 5000
 FOLDS_MAX = 20_000
+PATHS_MAX = 50
 TEXT_MAX = 64 * 1024
 _TREE = frozenset({"rmtree", "remove_tree", "removedirs"})
 _FILE = frozenset({"remove", "unlink", "rmdir"})
@@ -53,6 +55,15 @@ _PATHS = frozenset(
 )
 
 
+_NAME = r"[^\s;(){}\"'`<>|&*]"
+_PATH = re.compile(rf"(?:~|/){_NAME}{{1,300}}\Z|{_NAME}{{0,200}}/\.{_NAME}{{1,100}}\Z|\.env[\w.]*\Z")
+
+
+def is_path(text: str) -> bool:
+    """Whether a literal can only be meant as a path from the root or the home, or one to a hidden file."""
+    return _PATH.match(text) is not None and not text.startswith("//")
+
+
 class Python(Struct, frozen=True):
     commands: tuple[tuple[str, ...], ...]
     code: tuple[str, ...]
@@ -88,6 +99,7 @@ class _Reader:
         count = 0
         pending: list[ast.AST] = [tree]
         calls: list[ast.Call] = []
+        paths: list[str] = []
         while pending:
             node = pending.pop()
             count += 1
@@ -104,9 +116,12 @@ class _Reader:
                 self._names[node.target.id] = node.iter
             elif isinstance(node, ast.Call):
                 calls.append(node)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and is_path(node.value):
+                paths.append(node.value)
             pending.extend(ast.iter_child_nodes(node))
         for call in reversed(calls):
             self._call(call)
+        self.commands.extend(("literal", text) for text in paths[:PATHS_MAX])
 
     def _call(self, call: ast.Call) -> None:
         name = self._name(call.func)

@@ -241,7 +241,7 @@ def _source(call: Call) -> Unwrapped | None:
 
 def _trap(call: Call) -> Unwrapped | None:
     code = next((word for word in call.argv[1:] if not word.startswith("-")), "")
-    return Unwrapped(code=(code,)) if len(call.argv) > 2 and code else None
+    return Unwrapped(code=(code,), at_exit=True) if len(call.argv) > 2 and code else None
 
 
 def _dash_c(call: Call) -> Unwrapped | None:
