@@ -88,7 +88,11 @@ class Gate:
             return await self._check(hook)
         except Exception as e:
             log_bug(e)
+        try:
             return self.refuse(head, BUG)
+        except Exception as e:
+            log_bug(e)
+            return Reply(2, b"", f"reflex: {BUG}\n".encode())
 
     def refuse(self, header: Header | None, why: str) -> Reply:
         adapter = _adapter(header)
@@ -145,7 +149,7 @@ class Gate:
         """The verdict by rule, or (where it did not come to one) an ask that says why."""
         force, started = self._standing.in_force, time.monotonic()
         try:
-            if len(hook.payload) <= SMALL:
+            if len(hook.payload) <= SMALL and not self._standing.by_directory:
                 ruled = self.rule(hook, force)
             else:
                 async with asyncio.timeout(min(RULES_S, hook.ends - started)):

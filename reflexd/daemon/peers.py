@@ -105,9 +105,8 @@ def why_no_person(pid: int, hooked: Mapping[int, float]) -> str:
     import psutil
 
     try:
-        caller = psutil.Process(pid)
-        terminal = caller.terminal()
-        if terminal is None:
+        terminal = _terminal(psutil.Process(pid))
+        if not terminal:
             return "it has no terminal"
         lines = [_line(pid), *(_line(holder) for holder in _terminal_holders(terminal))]
         for process in (process for line in lines for process in line):
@@ -147,11 +146,25 @@ def _argv(process: psutil.Process) -> tuple[str, ...]:
 def _run(agent: Agent, process: psutil.Process, argv: tuple[str, ...], exe: str) -> Run:
     return Run(
         argv=argv,
-        terminal=process.terminal() is not None,
+        terminal=bool(_terminal(process)),
         on_terminal=_on_terminal(process.pid),
         env=frozenset(process.environ()),
         version=_claude_version(argv, exe) if agent == "claude" else _hermes_version(argv) if agent == "hermes" else (),
     )
+
+
+def _terminal(process: psutil.Process) -> str:
+    """The controlling terminal; empty where there is none."""
+    if not LINUX:
+        # Its map from numbers to names is made once, and knows no terminal that was opened later.
+        from psutil import _psposix
+
+        _psposix.get_terminal_map.cache_clear()  # type: ignore[attr-defined]
+        return process.terminal() or ""
+    with open(f"/proc/{process.pid}/stat", "rb") as file:
+        number = int(file.read().rpartition(b")")[2].split()[4])
+    major, minor = number >> 8 & 0xFFF, number & 0xFF | number >> 12 & 0xFFF00
+    return f"/dev/pts/{(major - 136) * 256 + minor}" if 136 <= major < 144 else "/dev/tty" if number else ""
 
 
 def _on_terminal(pid: int) -> bool | None:

@@ -41,6 +41,11 @@ class Standing:
     def faults(self) -> tuple[str, ...]:
         return tuple(fault for fault in (self._files_fault, self._store_fault) if fault)
 
+    @property
+    def by_directory(self) -> bool:
+        """Whether mode_at has to follow links, which may wait for a disk."""
+        return any(mode.cwd for mode in self.modes)
+
     def mode_at(self, cwd: str) -> Mode:
         """The mode for a call in `cwd` ("": not known): what was set nearest above it, else everywhere, else the
         settings."""
