@@ -119,8 +119,7 @@ def declared(shell: Shell, words: tuple[str, ...]) -> None:
     """export, declare, local, readonly, typeset, unset: what they do to variables."""
     if words[:1] == ("unset",):
         for word in words[1:]:
-            shell.variables[word] = [""]
-            shell.functions.pop(word, None)
+            shell.unset(word)
         return
     for word in words[1:]:
         name, equals, value = word.partition("=")

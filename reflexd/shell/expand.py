@@ -15,6 +15,7 @@ from reflexd.shell.calls import Budget
 from reflexd.shell.fields import GLOBS, PIPED, UNKNOWN, UNSET, decode_ansi_c, known
 from reflexd.shell.scan import ansi_c_end, closed_end, quoted_end
 
+_EVERY = re.compile(r"\$@|\$\{@\}|\$\{[A-Za-z_]\w*\[@\]\}")
 _PLAIN = re.compile(r"[\w./:@%+,=-]+\Z")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-]")
 _PARAMETER = re.compile(
@@ -102,7 +103,8 @@ class Expander:
                 i = end
             elif c == '"':
                 end = quoted_end(raw, i)
-                pieces.literal("")
+                if not _EVERY.fullmatch(raw, i + 1, end - 1):  # "$@" of nothing is no word at all
+                    pieces.literal("")
                 self._double(raw, i + 1, end - 1, pieces)
                 i = end
             elif c == "$" and raw[i + 1 : i + 2] == "'":
@@ -117,7 +119,7 @@ class Expander:
                 end = closed_end(raw, i + 1)
                 pieces.literal(PIPED + self._pipe(raw[i + 2 : end - 1]))
                 i = end
-            elif c in GLOBS:
+            elif c in GLOBS and (c != "[" or "]" in raw[i + 1 :]):
                 pieces.literal(GLOBS[c])
                 i += 1
             elif c in "=:" and raw[i + 1 : i + 2] == "~" and not split:

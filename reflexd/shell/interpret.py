@@ -68,8 +68,9 @@ class Walk:
         except Budget as e:
             self.opaque.append(str(e))
             self.broken = True
-        except RecursionError:
-            self.opaque.append("it is nested too deeply")
+        except (RecursionError, LookupError, ValueError, TypeError) as e:
+            # Found so far counts; what is left is looked at in pieces.
+            self.opaque.append("it is nested too deeply" if isinstance(e, RecursionError) else "reading it failed")
             self.broken = True
 
     def code(

@@ -32,7 +32,7 @@ def simple_commands(text: str) -> Iterator[Loose]:
     redirects: list[tuple[str, str]] = []
     pending = ""
     count = 0
-    for token in [*_tokens(text), "\n"]:
+    for token in [*tokens(text), "\n"]:
         if token in ("\n", ";", "&", "|", "(", ")"):
             if words or redirects:
                 yield Loose(tuple(words), tuple(redirects))
@@ -49,7 +49,8 @@ def simple_commands(text: str) -> Iterator[Loose]:
             words.append(token)
 
 
-def _tokens(text: str) -> Iterator[str]:
+def tokens(text: str) -> Iterator[str]:
+    """Words, operators and line ends; comments left out."""
     i, n, start = 0, len(text), 0
     while i < n:
         c = text[i]

@@ -10,6 +10,7 @@ from reflexd.shell.calls import Budget, Call, Redirect
 from reflexd.shell.expand import Expander, Values
 from reflexd.shell.fields import PIPED, UNKNOWN, known
 from reflexd.shell.heredocs import MARK, STRING
+from reflexd.shell.loose import tokens
 
 if TYPE_CHECKING:
     from reflexd.shell.interpret import Walk
@@ -361,7 +362,7 @@ class Script:
                 self.shell.variables[spelled.partition("[")[0]] = None
             return []
         if self.raw(node)[len(spelled) : len(spelled) + 2] == "+=":
-            held = self.shell.lookup(spelled)
+            held = [""] if spelled in self.shell.gone else self.shell.lookup(spelled)
             text = (UNKNOWN if held is None else " ".join(held)) + text
         return [(spelled, text)]
 
@@ -381,7 +382,11 @@ class Script:
 
     def _word(self, start: int, end: int) -> list[str]:
         self.walk.count()
-        return self.expander.fields(self.source[start:end].decode("utf-8", "replace").lstrip("\n"))
+        raw = self.source[start:end].decode("utf-8", "replace").lstrip("\n")
+        if " " in raw or "\t" in raw or "\n" in raw:
+            # Blanks outside quotes end a word, whatever the grammar thinks.
+            return [field for token in tokens(raw) for field in self.expander.fields(token)]
+        return self.expander.fields(raw)
 
     def fields(self, node: syntax.Node) -> list[str]:
         self.walk.count()

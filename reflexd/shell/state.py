@@ -67,6 +67,7 @@ class Shell:
         }
         self.functions: dict[str, tuple[bytes, syntax.Node]] = {}
         self.aliases: dict[str, str] = {}
+        self.gone: frozenset[str] = frozenset()
         self.files: dict[str, Written] = {}
         self.links: dict[str, str] = {}
 
@@ -76,6 +77,7 @@ class Shell:
         other.variables = dict(self.variables)
         other.functions = dict(self.functions)
         other.aliases = dict(self.aliases)
+        other.gone = self.gone
         other.files, other.links = self.files, self.links
         return other
 
@@ -83,6 +85,8 @@ class Shell:
         """The value; None where it is not known; a list with UNSET where most likely nothing sets it."""
         if name in self.variables:
             return self.variables[name]
+        if name in self.gone:
+            raise KeyError(name)
         if name in self.env:
             return [clean(self.env[name])[0]]
         if name in _USUAL:
@@ -92,7 +96,16 @@ class Shell:
         return None if name in _ALWAYS_SET else [UNSET]
 
     def set(self, name: str, value: str) -> None:
+        self.gone -= {name}
         self.variables[name] = [value] if len(value) <= VALUE_MAX else None
+
+    def unset(self, name: str) -> None:
+        if name == "IFS":
+            self.variables[name] = [_USUAL[name]]
+            return
+        self.variables.pop(name, None)
+        self.functions.pop(name, None)
+        self.gone |= {name}
 
     def positional(self, words: Iterable[str]) -> None:
         for name in [name for name in self.variables if name.isdigit() and name != "0"]:
