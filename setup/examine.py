@@ -17,6 +17,7 @@ from reflexd.client import Client
 from reflexd.control import Status
 from reflexd.errors import ReflexError
 from reflexd.setup import agents, codex_trust, gaps, plan, prove
+from reflexd.setup.deep import drive
 from reflexd.setup.manifest import AgentRecord, Manifest
 from reflexd.types import AGENTS, Agent, Places
 
@@ -87,6 +88,19 @@ def agent(
         yield Finding(title, "wrong", "its hooks could not be tried: there is no daemon to answer them")
     for limit in gaps.LIMITS[record.name]:
         yield Finding(title, "note", f"left open by the host: {limit}")
+
+
+def deep(record: AgentRecord) -> Finding:
+    """The agent itself, with a scripted model. Takes seconds to minutes."""
+    title = agents.TITLES[record.name]
+    if not record.binary:
+        return Finding(title, "wrong", "it was not found, so it could not be driven", _again(record.name))
+    outcome = drive.drive(record.name, record.binary, record.home)
+    if outcome.trouble:
+        return Finding(title, "wrong", f"driven itself: {outcome.trouble}")
+    if outcome.ran:
+        return Finding(title, "wrong", "driven itself, it ran a call that reflex refuses", _again(record.name))
+    return Finding(title, "ok", "driven itself, it ran the harmless call, and was refused the other one")
 
 
 def not_hooked(places: Places, manifest: Manifest, path: str) -> Iterator[Finding]:

@@ -15,10 +15,11 @@ from reflexd.setup.examine import Finding
 from reflexd.setup.manifest import AgentRecord, Manifest
 from reflexd.types import Places
 
-EXAMPLE = "reflexctl doctor"
+EXAMPLE = "reflexctl doctor --deep"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--deep", action="store_true", help="drive the agents themselves too, with a scripted model")
     parser.add_argument("--json", action="store_true", help="one JSON object a finding")
 
 
@@ -26,13 +27,13 @@ def run(args: argparse.Namespace) -> int:
     base = paths.home()
     found = manifest.load(paths.manifest_file(base))
     wrong = False
-    for finding in _findings(base, found):
+    for finding in _findings(base, found, args.deep):
         wrong |= finding.state == "wrong"
         print(msgspec.json.encode(finding).decode() if args.json else _text(finding), flush=True)
     return 1 if wrong else 0
 
 
-def _findings(base: str, found: Manifest | None) -> Iterator[Finding]:
+def _findings(base: str, found: Manifest | None, deep: bool) -> Iterator[Finding]:
     if found is None:
         yield Finding("setup", "wrong", "nothing is installed here", examine.AGAIN)
         return
@@ -47,6 +48,9 @@ def _findings(base: str, found: Manifest | None) -> Iterator[Finding]:
     versions = agents.versions([agents.Found(r.name, r.home, r.binary) for r in found.agents], places)
     for record in found.agents:
         yield from _agent(record, versions.get(record.name, ""), base, places, found, status)
+    for record in found.agents if deep and status else ():
+        say(f"driving {agents.TITLES[record.name]} itself ...")
+        yield examine.deep(record)
     yield from examine.not_hooked(places, found, os.environ.get("PATH", os.defpath))
 
 

@@ -8,6 +8,7 @@ from reflexd import paths
 from reflexd.ctl.rows import local_time, printable
 from reflexd.daemon.journal import Row, find, read_rows
 from reflexd.errors import ReflexError
+from reflexd.setup.deep.drive import WORK
 from reflexd.setup.prove import SESSION
 
 EXAMPLE = "reflexctl why"
@@ -30,7 +31,7 @@ def _row(path: str, wanted: str | None) -> Row:
             row = find(path, wanted)
         else:
             # The refusals that setup and doctor provoke are nobody's question.
-            row = next((row for row in read_rows(path) if row.refused and row.session != SESSION), None)
+            row = next((row for row in read_rows(path) if row.refused and not _ours(row)), None)
     except OSError as e:
         raise ReflexError(f"cannot read {path}: {e.strerror}") from e
     if row is None and wanted:
@@ -38,6 +39,10 @@ def _row(path: str, wanted: str | None) -> Row:
     if row is None:
         raise ReflexError("nothing has been refused yet", "reflexctl log shows what was decided")
     return row
+
+
+def _ours(row: Row) -> bool:
+    return row.session == SESSION or f"/{WORK}" in row.cwd
 
 
 def _text(row: Row) -> str:
