@@ -53,7 +53,8 @@ def hook_line(places: Places, agent: Agent, event: str) -> str:
     """The shell line that Claude Code and Codex run for `event`.
 
     Hosts read exit 0 as "go on" and so does an interpreter that ran an empty file. So the
-    shim says 40 for go on and 42 for refused, and every other end of it refuses.
+    shim says 40 for go on and 42 for refused, and every other end of it refuses: at events
+    that only observe, it warns (exit 1).
     """
     run = " ".join(shlex.quote(word) for word in (places.python, "-I", "-S", hook_path(places), agent, event))
     match event:
@@ -63,7 +64,8 @@ def hook_line(places: Places, agent: Agent, event: str) -> str:
         case "PermissionRequest":
             return f"{run}; case $? in 40) exit 0;; *) printf '%s\\n' {shlex.quote(permission_deny(places))};; esac"
         case _:
-            return run
+            # Python leaves with 2 where the file is gone; at Stop that sets the model to work again, for ever.
+            return f"{run}; case $? in 40) exit 0;; 42) exit 2;; *) exit 1;; esac"
 
 
 def render(name: str, places: Places) -> bytes:

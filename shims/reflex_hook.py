@@ -3,7 +3,8 @@
 # Carries one hook event of Claude Code or Codex to reflexd and gives its answer back.
 # What holds: it goes on (exit 40) only after a complete, well-formed answer from a server that
 # runs as this very user behind a private socket; every other end, a crash included, refuses.
-# The line that runs this file turns 40 into 0, 42 into 2, and anything else into a refusal.
+# The line that runs this file turns 40 into 0, 42 into 2, and anything else into a refusal (at events
+# that only observe, into a warning).
 # What is not covered: a stopped process (SIGSTOP) outlives its alarm, and a program of the
 # same user can pose as reflexd. No variable of the environment is read. No JSON is parsed.
 # Only builtin modules and _socket: `import socket` alone would double the time of a call.
@@ -106,14 +107,13 @@ def carry(agent, event):
     if got is None:
         return refuse(event, b"the daemon's answer was garbled")
     code, out, err = got
-    guarded = event in ("PreToolUse", "PreSkillShellCommand", "PermissionRequest")
     if code != 0 and (code != 2 or event == "PermissionRequest"):
         return refuse(event, b"the daemon's answer was not one of an event like this")
     if code == 2 and not err:
         err = b"reflex: refused without a reason\n"
     write(1, out)
     write(2, err)
-    return (REFUSED if code else GO_ON) if guarded else code
+    return REFUSED if code else GO_ON
 
 
 event = "PreToolUse"

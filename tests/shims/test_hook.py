@@ -362,6 +362,23 @@ def test_an_observing_event_warns_and_lets_go(places: Places, event: str) -> Non
         assert run(places, event).returncode == 0
 
 
+@pytest.mark.parametrize("how", ["empty", "cut", "cut at a line", "garbage", "exits 0", "missing", "interpreter"])
+@pytest.mark.parametrize("shell", SHELLS, ids=["sh", "bash", "posix"])
+def test_a_broken_shim_neither_stops_a_prompt_nor_sets_the_model_to_work(
+    places: Places, shell: list[str], how: str
+) -> None:
+    """Exit 2 at Stop has the model go on, again and again; Python leaves with 2 where the file is gone."""
+    install(places)
+    line = hook_line(places, "codex", "Stop")
+    if how == "interpreter":
+        line = line.replace(places.python, places.python + ".gone")
+    else:
+        broken(places, how)
+    with listening(places, reply(GO_ON)):
+        done = subprocess.run([*shell, line], input=b"{}", capture_output=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
+
+
 def test_a_prompt_can_be_stopped_by_the_daemon(places: Places) -> None:
     install(places)
     with listening(places, reply(DENY)):
