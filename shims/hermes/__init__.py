@@ -14,6 +14,7 @@ import stat
 import struct
 import sys
 import time
+from importlib import import_module
 
 RUN_DIR = "@RUN_DIR@"
 SOCKET = "@SOCKET@"
@@ -122,17 +123,16 @@ def directory(facts):
     that keeps this elsewhere."""
     tool, task = facts.get("tool_name"), facts.get("task_id") or ""
     try:
-        from tools import approval, file_tools, terminal_tool
-
         if tool == "process":
             return ""
         if tool != "terminal":
-            return str(file_tools._resolve_base_dir(task or "default"))
+            return str(import_module("tools.file_tools")._resolve_base_dir(task or "default"))
+        terminal, approval = import_module("tools.terminal_tool"), import_module("tools.approval")
         found = (
-            terminal_tool.get_session_cwd(approval.get_current_session_key(default="") or task)
-            or terminal_tool.resolve_task_overrides(task).get("cwd")
-            or terminal_tool.get_session_cwd(task)
-            or terminal_tool._get_env_config()["cwd"]
+            terminal.get_session_cwd(approval.get_current_session_key(default="") or task)
+            or terminal.resolve_task_overrides(task).get("cwd")
+            or terminal.get_session_cwd(task)
+            or terminal._get_env_config()["cwd"]
         )
         return os.path.abspath(os.path.expanduser(found))
     except Exception:
