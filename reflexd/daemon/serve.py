@@ -24,7 +24,8 @@ from reflexd.daemon.standing import Standing
 FILES = 2048  # descriptors: every connection, and room
 FINISH_S = 5.0
 SYNC_EVERY_S = 1.0
-WATCH_AGAIN_S = 5.0
+WATCH_AGAIN_S = 1.0
+LOOK_MS = 2000
 LOG_MAX = 4 << 20
 SWITCH_S = 0.0005  # how long a thread that parses may keep the loop from running
 
@@ -81,13 +82,15 @@ async def _reload_on_change(base: str, standing: Standing, disk: Lane, over: any
     from watchfiles import awatch
 
     directory = paths.config_dir(base)
-    names = {"config.toml", "policy.toml"}
     while True:
         try:
             os.makedirs(directory, mode=0o700, exist_ok=True)
-            async for changes in awatch(directory, recursive=False, debounce=200, step=50, stop_event=over):
-                if any(os.path.basename(path) in names for _, path in changes):
-                    await disk.run(standing.reload)
+            # What it does not tell of is looked for now and then: files behind links, disks without events,
+            # and whatever came between making the directory and watching it.
+            async for _ in awatch(
+                directory, recursive=False, debounce=200, stop_event=over, rust_timeout=LOOK_MS, yield_on_timeout=True
+            ):
+                await disk.run(standing.reload)
                 if not os.path.isdir(directory):  # noqa: ASYNC240
                     break
         except Exception as e:  # a chore that fails must not take the gate along

@@ -34,6 +34,7 @@ class Standing:
             self.modes = self._store.modes()
         except Broken as e:
             self._store_broke(e)
+        self._built_from: Sources | None = None
         self.in_force = self._first()
         self.reload()
 
@@ -70,19 +71,17 @@ class Standing:
         self.modes = self._store.modes()
 
     def reload(self) -> None:
-        """Put the user's files in force, or keep what is and say in `faults` why."""
+        """Put the user's files in force, or keep what is and say in `faults` why. Cheap where nothing changed."""
         try:
             sources = read(self._base)
-            self.in_force = build(self._base, sources)
+            if sources != self._built_from:
+                self._built_from = None
+                self.in_force = build(self._base, sources)
+                self._built_from = sources
+                self._keep_good(sources)
             self._files_fault = ""
         except PolicyError as e:
             self._files_fault = f"{e.message} (the last good one stays in force)"
-            return
-        if self._store is not None:
-            try:
-                self._store.keep_good(sources)
-            except Broken as e:
-                self._store_broke(e)
 
     def keep_seen(self, agents: tuple[AgentSeen, ...]) -> None:
         if self._store is not None and agents:
@@ -113,6 +112,13 @@ class Standing:
             # What was good for another version of reflex need not be for this one.
             pass
         return InForce(Settings(), policy.shipped())
+
+    def _keep_good(self, sources: Sources) -> None:
+        if self._store is not None:
+            try:
+                self._store.keep_good(sources)
+            except Broken as e:
+                self._store_broke(e)
 
     def _store_broke(self, error: Broken) -> None:
         self._store_fault = f"{error.message} (until then the mode is enforce; {error.hint})"

@@ -131,9 +131,18 @@ def test_a_broken_file_keeps_the_last_good_one_over_a_restart(short_home: str, c
         until(lambda: not daemon.client.status().broken, "the mended file")
 
 
-def test_a_directory_that_comes_back_is_watched_again(
-    short_home: str, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.slow
+def test_a_file_behind_a_link_is_seen(short_home: str, config: Path) -> None:
+    real = Path(short_home, "real.toml")
+    real.write_text("")
+    config.symlink_to(real)
+    with Daemon(short_home) as daemon:
+        real.write_text('mode = "shadow"\n')
+        until(lambda: daemon.client.status().mode == "shadow", "the new mode")
+
+
+@pytest.mark.slow
+def test_a_directory_that_comes_back_is_watched_again(short_home: str, config: Path) -> None:
     with Daemon(short_home) as daemon:
         config.parent.rename(config.parent.with_name("away"))
         until(lambda: config.parent.is_dir(), "a new directory")
