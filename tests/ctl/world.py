@@ -87,7 +87,12 @@ class World:
         return {"HOME": self.home, "PATH": path, "LANG": "C.UTF-8", "PYTHONPATH": ROOT, **(extra or {})}
 
     def ctl(
-        self, *args: str, env: dict[str, str] | None = None, stdin: str = "", cwd: str = ""
+        self,
+        *args: str,
+        env: dict[str, str] | None = None,
+        stdin: str = "",
+        cwd: str = "",
+        patience_s: int = PATIENCE_S,
     ) -> subprocess.CompletedProcess[str]:
         """Without a terminal."""
         return subprocess.run(
@@ -97,7 +102,7 @@ class World:
             text=True,
             env=self.env(env),
             cwd=cwd or self.home,
-            timeout=PATIENCE_S,
+            timeout=patience_s,
             start_new_session=True,
         )
 
