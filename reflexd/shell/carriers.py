@@ -40,7 +40,7 @@ FIND_TESTS = names(
 )
 
 
-def _commands(argv: tuple[str, ...]) -> Unwrapped | None:
+def commands(argv: tuple[str, ...]) -> Unwrapped | None:
     return Unwrapped(commands=(argv,)) if argv else None
 
 
@@ -49,7 +49,7 @@ def _script(call: Call) -> Unwrapped | None:
     code = found.value("-c", "--command")
     if code is not None:
         return Unwrapped(code=(code,))
-    return _commands(found.operands[1:]) if len(found.operands) > 1 else Unwrapped(commands=(("sh",),))
+    return commands(found.operands[1:]) if len(found.operands) > 1 else Unwrapped(commands=(("sh",),))
 
 
 def _watch(call: Call) -> Unwrapped | None:
@@ -63,7 +63,7 @@ def _flock(call: Call) -> Unwrapped | None:
     rest = args[command_at(args, names("-w -E --timeout --conflict-exit-code")) + 1 :]
     if rest[:1] in (("-c",), ("--command",)):
         return Unwrapped(code=rest[1:2])
-    return _commands(rest[command_at(rest, frozenset()) :])
+    return commands(rest[command_at(rest, frozenset()) :])
 
 
 def _xargs(call: Call) -> Unwrapped | None:
@@ -155,190 +155,14 @@ def _fd(call: Call) -> Unwrapped | None:
             operands = [w for w in args[:i] if not w.startswith("-")]
             below = (operands[1].rstrip("/") if len(operands) > 1 else ".") + "/" + UNKNOWN
             argv = tuple(w.replace("{}", below) for w in args[i + 1 :] if w != ";")
-            return _commands(argv if any(UNKNOWN in w for w in argv) else (*argv, below))
+            return commands(argv if any(UNKNOWN in w for w in argv) else (*argv, below))
     return None
-
-
-_SSH_VALUED = names("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B")
-
-
-def _ssh(call: Call) -> Unwrapped | None:
-    args = call.argv[1:]
-    options = split(args, _SSH_VALUED)
-    local = [
-        value.partition("=")[2]
-        for value in options.all("-o")
-        if value.partition("=")[0].strip().lower() in ("proxycommand", "localcommand", "knownhostscommand")
-    ]
-    rest = args[command_at(args, _SSH_VALUED) + 1 :]
-    if rest or local:
-        return Unwrapped(code=(*local, *((" ".join(rest),) if rest else ())), cwd=UNKNOWN)
-    return Unwrapped(commands=(("sh",),), cwd=UNKNOWN) if call.fed else None
-
-
-_CONTAINER_VALUED = names(
-    "-e -u -w -v -p --env --user --workdir --volume --publish --name --network --net --entrypoint --mount -m -l -h"
-    " --env-file --platform --memory --cpus --label --hostname --add-host --gpus --ipc --pid --restart --cap-add"
-    " --security-opt --device --tmpfs --shm-size --ulimit --dns --expose --link --userns --cidfile --log-driver -c -n"
-    " --namespace --container --context --index --kubeconfig"
-)
-
-
-_REACHES_OUT = (
-    "-v",
-    "--volume",
-    "--mount",
-    "--volumes-from",
-    "--privileged",
-    "--pid",
-    "--device",
-    "--cap-add",
-    "--ipc",
-)
-
-
-def _container(call: Call) -> Unwrapped | None:
-    """docker|podman|kubectl exec and run: the words after the container's (or image's) name."""
-    args = call.argv[1:]
-    verb = next((i for i, word in enumerate(args) if word in ("exec", "run")), None)
-    if verb is None or any(word in ("build", "logs", "ps", "images") for word in args[:verb]):
-        return None
-    rest = args[verb + 1 :]
-    if call.name in ("kubectl", "oc"):
-        return _commands(rest[rest.index("--") + 1 :]) if "--" in rest else None
-    at = command_at(rest, _CONTAINER_VALUED)
-    mounts = _mounts(rest[:at])
-    entry = split(rest[:at], _CONTAINER_VALUED).value("--entrypoint")
-    words = (*((entry,) if entry else ()), *rest[at + 1 :])
-    if not words:
-        return None
-    given = split(rest[:at], _CONTAINER_VALUED)
-    inside = args[verb] == "run" and verb == 0 and not any(given.has(name) for name in _REACHES_OUT)
-    return Unwrapped(commands=(tuple(_mounted(word, mounts) for word in words),), cwd=UNKNOWN, inside=inside)
-
-
-def _mounts(options: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Directories of the machine and where a container sees them."""
-    found = split(options, _CONTAINER_VALUED)
-    mounts = [tuple(value.split(":")[:2]) for value in found.all("-v", "--volume") if ":" in value]
-    for value in found.all("--mount"):
-        parts = dict(part.partition("=")[::2] for part in value.split(","))
-        source = parts.get("source") or parts.get("src")
-        target = parts.get("target") or parts.get("destination") or parts.get("dst")
-        if source and target:
-            mounts.append((source, target))
-    return [(pair[0], pair[1]) for pair in mounts if pair[0][:1] in "/.~"]
-
-
-def _mounted(word: str, mounts: list[tuple[str, str]]) -> str:
-    for source, target in mounts:
-        if word == target or word.startswith(target.rstrip("/") + "/"):
-            return (source.rstrip("/") + word[len(target.rstrip("/")) :]) or "/"
-        if " " in word and target in word:
-            return re.sub(rf"(?<![\w/.]){re.escape(target)}(?=[/\s;&|*]|\Z)", source.rstrip("/") or "/", word)
-    return word
 
 
 def _cmd(call: Call) -> Unwrapped | None:
     args = call.argv[1:]
     at = next((i for i, word in enumerate(args) if word.lower() in ("/c", "/k")), None)
-    return None if at is None else _commands(args[at + 1 :])
-
-
-_GIT_PROGRAMS = re.compile(
-    r"(?:alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass)|diff\.external|diff\..*\.(?:command|textconv)"
-    r"|sequence\.editor|credential.*\.helper|pager\..*|merge\..*\.driver|filter\..*\.(?:clean|smudge|process)|gpg\.program"
-    r"|uploadpack\.packobjectshook|difftool\..*\.cmd|mergetool\..*\.cmd|browser\..*\.cmd|sendemail\.\w*cmd)\Z",
-    re.IGNORECASE,
-)
-
-
-def _git(call: Call) -> Unwrapped | None:
-    """Configuration that names a program, and the subcommands that run one."""
-    args = call.argv[1:]
-    code: list[str] = []
-    i = 0
-    while i < len(args) and args[i].startswith("-"):
-        if args[i] in ("-c", "--config-env") and i + 1 < len(args):
-            code.extend(_configured(args[i + 1]))
-            i += 1
-        elif args[i] in ("-C", "--git-dir", "--work-tree", "--namespace", "--exec-path"):
-            i += 1
-        i += 1
-    sub, rest = (args[i], args[i + 1 :]) if i < len(args) else ("", ())
-    match sub:
-        case "submodule" if rest[:1] == ("foreach",):
-            words = [word for word in rest[1:] if word not in ("--recursive", "-q", "--quiet")]
-            code.append(" ".join(words))
-        case "bisect" if rest[:1] == ("run",):
-            return Unwrapped(commands=(rest[1:],), code=tuple(code)) if rest[1:] else None
-        case "rebase":
-            code.extend(split(rest, names("-x --exec -s -X --onto --strategy")).all("-x", "--exec"))
-        case "filter-branch":
-            code.extend(value for flag, value in pairwise(rest) if flag.endswith("-filter"))
-        case "config":
-            operands = [word for word in rest if not word.startswith("-") and word != "set"]
-            if len(operands) > 1:
-                code.extend(_configured(f"{operands[0]}={operands[1]}"))
-        case "difftool" | "mergetool":
-            code.extend(split(rest, names("-x --extcmd")).all("-x", "--extcmd"))
-    return Unwrapped(code=tuple(code)) if code else None
-
-
-def _configured(setting: str) -> list[str]:
-    key, _, value = setting.partition("=")
-    if not _GIT_PROGRAMS.match(key.strip()) or not value.strip():
-        return []
-    if key.lower().startswith(("alias.", "credential")) and not value.startswith("!"):
-        return ["git " + value] if key.lower().startswith("alias.") else []
-    return [value.lstrip("!")]
-
-
-def _tar(call: Call) -> Unwrapped | None:
-    args = call.argv[1:]
-    code = [word.partition("exec=")[2] for word in args if word.startswith("--checkpoint-action") and "exec=" in word]
-    valued = names("-f -C -I --to-command --use-compress-program --info-script --new-volume-script --rsh-command -F")
-    found = split(args, valued)
-    code.extend(found.all("--to-command", "--info-script", "--new-volume-script", "-F", "-I", "--use-compress-program"))
-    return Unwrapped(code=tuple(code)) if code else None
-
-
-def _rsync(call: Call) -> Unwrapped | None:
-    code = split(call.argv[1:], names("-e --rsh --exclude --include -f")).all("-e", "--rsh")
-    return Unwrapped(code=code) if code else None
-
-
-def _vim(call: Call) -> Unwrapped | None:
-    texts = split(call.argv[1:], names("-c --cmd")).all("-c", "--cmd")
-    texts = (*texts, *(word[1:] for word in call.argv[1:] if word.startswith("+")))
-    code = [text.partition("!")[2] for text in texts if "!" in text.lstrip(":").partition(" ")[0]]
-    code.extend(m for text in texts for m in re.findall(r"system\(\s*['\"](.*?)['\"]\s*\)", text))
-    return Unwrapped(code=tuple(code)) if code else None
-
-
-def _at(call: Call) -> Unwrapped | None:
-    """at and batch run what they read, later."""
-    if {"-l", "-r", "-d", "-c", "-q"} & set(call.argv) and call.stdin is None:
-        return None
-    return Unwrapped(code=(call.stdin,)) if call.stdin is not None else None
-
-
-def _crontab(call: Call) -> Unwrapped | None:
-    if call.stdin is None or "-" not in call.argv:
-        return None
-    lines = [re.sub(r"^\s*(?:@\w+|(?:\S+\s+){5})", "", line) for line in call.stdin.splitlines() if line[:1] != "#"]
-    return Unwrapped(code=tuple(line for line in lines if line.strip())[:ITEMS_MAX])
-
-
-def _make(call: Call) -> Unwrapped | None:
-    """A makefile that comes on the standard input, and $(shell ...) among the words."""
-    found = split(call.argv[1:], names("-f --file --makefile -C -j -o -W -I"))
-    code = [m for word in call.argv[1:] for m in re.findall(r"\$\(shell ([^)]*)\)", word)]
-    if call.stdin is not None and found.value("-f", "--file", "--makefile") in ("-", "/dev/stdin"):
-        lines = [line for line in call.stdin.splitlines() if line[:1] == "\t"]
-        lines.extend(line.partition(";")[2] for line in call.stdin.splitlines() if re.match(r"[^\t#=]*:[^=]*;", line))
-        code.extend(line.strip().lstrip("@-+") for line in lines)
-    return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
+    return None if at is None else commands(args[at + 1 :])
 
 
 def _npx(call: Call) -> Unwrapped | None:
@@ -357,7 +181,7 @@ def _nix(call: Call) -> Unwrapped | None:
         return Unwrapped(code=code) if code else None
     args = call.argv[1:]
     at = next((i for i, word in enumerate(args) if word in ("-c", "--command")), None)
-    return None if at is None else _commands(args[at + 1 :])
+    return None if at is None else commands(args[at + 1 :])
 
 
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
@@ -371,21 +195,8 @@ SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     "gfind": _find,
     "fd": _fd,
     "fdfind": _fd,
-    "ssh": _ssh,
-    **dict.fromkeys(("docker", "podman", "nerdctl", "kubectl", "oc"), _container),
     "cmd": _cmd,
     "cmd.exe": _cmd,
-    "git": _git,
-    "tar": _tar,
-    "gtar": _tar,
-    "bsdtar": _tar,
-    "rsync": _rsync,
-    **dict.fromkeys(("vim", "vi", "nvim", "ex", "view"), _vim),
-    "at": _at,
-    "batch": _at,
-    "crontab": _crontab,
-    "make": _make,
-    "gmake": _make,
     "npx": _npx,
     "nix-shell": _nix,
     "nix": _nix,

@@ -12,11 +12,12 @@ from collections.abc import Callable
 import msgspec
 
 from reflexd.shell import files, foreign, git, own, processes
+from reflexd.shell.arguments import only_looks, parse, roles
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import PIPED, UNKNOWN, shown
 from reflexd.shell.operands import SINKS, effect, unknown
 from reflexd.shell.places import Ground
-from reflexd.shell.programs import find_row, only_looks, parse, prints_secret, roles
+from reflexd.shell.programs import find_row, prints_secret
 from reflexd.types import Effect
 
 INHERITED = re.compile(r"\b(BASH_ENV|BASH_FUNC_\w*|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)\b|\bld\.so\.preload\b")

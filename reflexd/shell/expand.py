@@ -6,13 +6,13 @@ substitutions, splitting, quote removal. Globs stay visible as patterns: what is
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Callable
 
 from reflexd.shell.braces import FIELDS_MAX, braces
 from reflexd.shell.calls import Budget
 from reflexd.shell.fields import GLOBS, PIPED, UNKNOWN, UNSET, decode_ansi_c, known
+from reflexd.shell.pieces import Pieces, trimmed
 from reflexd.shell.scan import ansi_c_end, closed_end, quoted_end
 
 _EVERY = re.compile(r"\$@|\$\{@\}|\$\{[A-Za-z_]\w*\[@\]\}")
@@ -25,7 +25,6 @@ _PARAMETER = re.compile(
 
 LEVEL_MAX = 24  # of ${...} within ${...}
 VALUE_MAX = 64 * 1024
-TRIMMED_MAX = 2000
 
 Values = list[str] | None
 """What a variable holds: its elements, [] for set but empty arrays, None for not known."""
@@ -73,7 +72,7 @@ class Expander:
 
     def heredoc(self, raw: str) -> str:
         """The body of an unquoted here-document: parameters and substitutions, no quotes."""
-        pieces = _Pieces("")
+        pieces = Pieces("")
         self._double(raw, 0, len(raw), pieces, closing="")
         return "".join(pieces.done())
 
@@ -87,7 +86,7 @@ class Expander:
             self._level -= 1
 
     def _pieces(self, raw: str, split: bool) -> list[str]:
-        pieces = _Pieces(self._separators() if split else "")
+        pieces = Pieces(self._separators() if split else "")
         i, n = 0, len(raw)
         if raw.startswith("~"):
             i = self._tilde(raw, 0, pieces)
@@ -134,7 +133,7 @@ class Expander:
         held = self._lookup("IFS")
         return held[0] if held and known(held[0]) else " \t\n"
 
-    def _tilde(self, raw: str, at: int, pieces: _Pieces) -> int:
+    def _tilde(self, raw: str, at: int, pieces: Pieces) -> int:
         end = at + 1
         while end < len(raw) and (raw[end].isalnum() or raw[end] in "._-+"):
             end += 1
@@ -152,7 +151,7 @@ class Expander:
             pieces.literal("/root" if user == "root" else f"/home/{user}")
         return end
 
-    def _double(self, raw: str, i: int, end: int, pieces: _Pieces, closing: str = '"') -> None:
+    def _double(self, raw: str, i: int, end: int, pieces: Pieces, closing: str = '"') -> None:
         while i < end:
             c = raw[i]
             if c == "\\" and raw[i + 1 : i + 2] in ("$", "`", "\\", "\n", closing or "\\"):
@@ -168,7 +167,7 @@ class Expander:
                 pieces.literal(raw[i:stop])
                 i = stop
 
-    def _dollar(self, raw: str, i: int, end: int, pieces: _Pieces, quoted: bool) -> int:
+    def _dollar(self, raw: str, i: int, end: int, pieces: Pieces, quoted: bool) -> int:
         if raw[i] == "`":
             stop = quoted_end(raw, i)
             code = re.sub(r"\\([$`\\])", r"\1", raw[i + 1 : stop - 1])
@@ -179,7 +178,7 @@ class Expander:
             stop = closed_end(raw, i + 1)
             inner = raw[i + 2 : stop - 1]
             if inner.startswith("(") and inner.endswith(")"):
-                self._double(inner, 1, len(inner) - 1, _Pieces(""))
+                self._double(inner, 1, len(inner) - 1, Pieces(""))
                 pieces.value([UNKNOWN], quoted)
             else:
                 pieces.value([self._output(inner)], quoted)
@@ -272,78 +271,10 @@ class Expander:
             stop = len(value) if length is None else int(length) + (start if int(length) >= 0 else len(value))
             return value[start:stop]
         if cut := re.match(r"(##?|%%?)(.*)\Z", rest, re.S):
-            return _trimmed(value, cut[1], "".join(self._word(cut[2], split=False)))
+            return trimmed(value, cut[1], "".join(self._word(cut[2], split=False)))
         if cut := re.match(r"(//?)([^/]*)(?:/(.*))?\Z", rest, re.S):
             old = "".join(self._word(cut[2], split=False))
             new = "".join(self._word(cut[3] or "", split=False))
             if known(old) and known(new) and old and value.count(old) * len(new) < VALUE_MAX:
                 return value.replace(old, new, 1 if cut[1] == "/" else -1)
         return UNKNOWN
-
-
-class _Pieces:
-    """Fields being put together: literal text never splits, unquoted values do, at the separators given."""
-
-    def __init__(self, separators: str) -> None:
-        self._separators = separators
-        self._fields: list[str] = []
-        self._open: list[str] | None = None
-
-    def literal(self, text: str) -> None:
-        if self._open is None:
-            self._open = [text]
-        else:
-            self._open.append(text)
-
-    def value(self, values: list[str], quoted: bool) -> None:
-        for number, value in enumerate(values):
-            if number and self._separators:
-                self._close()
-            elif number:
-                self.literal(" ")
-            if quoted or not self._separators:
-                self.literal(value)
-            else:
-                self._words(value)
-
-    def done(self) -> list[str]:
-        self._close()
-        return self._fields
-
-    def _words(self, value: str) -> None:
-        """An unquoted value: split at the separators, its globs active."""
-        separators = self._separators
-        words = value.split() if separators == " \t\n" else re.split(f"[{re.escape(separators)}]+", value)
-        words = [word for word in words if word]
-        if value[:1] in separators:
-            self._close()
-        for number, word in enumerate(words):
-            if number:
-                self._close()
-            self.literal(word.translate(_ACTIVE))
-        if words and value[-1:] in separators:
-            self._close()
-
-    def _close(self) -> None:
-        if self._open is not None:
-            self._fields.append("".join(self._open))
-        self._open = None
-
-
-_ACTIVE = str.maketrans(GLOBS)
-
-
-def _trimmed(value: str, operator: str, pattern: str) -> str:
-    """${value#pattern} and its kin, for patterns of * and ? alone."""
-    glob = pattern
-    for mark, char in ((GLOBS["*"], "*"), (GLOBS["?"], "?")):
-        glob = glob.replace(mark, char)
-    if not known(glob) or "[" in glob or len(value) > TRIMMED_MAX or glob.count("*") > 3:
-        return UNKNOWN
-    matches = re.compile(fnmatch.translate(glob)).match
-    cuts = range(len(value) + 1)
-    if operator[0] == "#":
-        order = cuts if operator == "#" else reversed(cuts)
-        return next((value[i:] for i in order if matches(value[:i])), value)
-    order = reversed(cuts) if operator == "%" else cuts
-    return next((value[:i] for i in order if matches(value[i:])), value)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from reflexd.shell.arguments import parse, roles
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import FIND_TESTS, find_starts
 from reflexd.shell.fields import UNKNOWN, shown
 from reflexd.shell.operands import effect, unknown
 from reflexd.shell.options import names, split
 from reflexd.shell.places import Ground
-from reflexd.shell.programs import find_row, parse, roles
+from reflexd.shell.programs import find_row
 from reflexd.types import Effect
 
 _FIND_PLAIN = FIND_TESTS | names(

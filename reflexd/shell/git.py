@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from reflexd.shell.arguments import only_looks, parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import GLOB_MARKS, UNKNOWN, UNSET, shown
 from reflexd.shell.options import split
 from reflexd.shell.places import Ground
-from reflexd.shell.programs import find_row, only_looks, parse
+from reflexd.shell.programs import find_row
 from reflexd.types import Effect
 
 _GLOBAL_VALUED = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"})

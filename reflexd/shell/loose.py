@@ -60,9 +60,7 @@ def tokens(text: str) -> Iterator[str]:
             i = quoted_end(text, i)
         elif c == "$" and text[i + 1 : i + 2] == "'":
             i = ansi_c_end(text, i + 1)
-        elif c == "$" and text[i + 1 : i + 2] in ("(", "{"):
-            i = closed_end(text, i + 1)
-        elif c in "<>" and text[i + 1 : i + 2] == "(":
+        elif (c == "$" and text[i + 1 : i + 2] in ("(", "{")) or (c in "<>" and text[i + 1 : i + 2] == "("):
             i = closed_end(text, i + 1)
         elif c in " \t":
             if start < i:

@@ -17,14 +17,12 @@ import msgspec
 from msgspec import Struct, field
 
 from reflexd.shell.fields import BRACKET, ONE, PIPED, STAR, UNKNOWN, UNSET, shown
+from reflexd.shell.patterns import MARKS, at_home, matcher, matches_nearly_all, name_matches
 from reflexd.types import Context, Place
 
-_MARKS = re.compile(f"[{UNKNOWN}{STAR}{ONE}{BRACKET}{UNSET}]")
-_GLOB = re.compile(f"[{STAR}{ONE}{BRACKET}]")
 _PROC_ROOT = re.compile(r"/+proc/[^/]+/(?:root|task/[^/]+/root)(?=/|$)")
 _PROC_CWD = re.compile(r"/+proc/(?:self|thread-self|\d+)/cwd(?=/|$)")
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]+[^\\/]*|\$.*)?[\\/]*\Z")
-_ANY_NAME = "Aa0"  # a name that no landmark has: what matches it and more matches nearly everything
 
 
 class Files(Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,11 +80,11 @@ class Ground:
         self.protected = tuple(dict.fromkeys([*map(_normal, context.protected), *own, *units]))
         self.hook_files = tuple(map(_normal, context.hook_files))
         self._files = [
-            (place, _matcher(files.names, base), _matcher(files.exempt, base), files)
+            (place, matcher(files.names, base), matcher(files.exempt, base), files)
             for place, files in known.files.items()
         ]
         self._samples = [
-            (place, [_at_home(sample, base) for sample in files.samples]) for place, files in known.files.items()
+            (place, [at_home(sample, base) for sample in files.samples]) for place, files in known.files.items()
         ]
         system = known.system
         self._whole = system.whole
@@ -141,9 +139,9 @@ class Ground:
         if _DRIVE.match(path.rpartition("/")[2]) or _DRIVE.match(path[len(self.cwd) + 1 :]):
             return "system"
         parts = path.split("/")[1:]
-        if len(parts) == 1 and (_matches_nearly_all(parts[0]) or parts[0] in (UNKNOWN, UNSET)):
+        if len(parts) == 1 and (matches_nearly_all(parts[0]) or parts[0] in (UNKNOWN, UNSET)):
             return "root"
-        if parts[0] == "dev" or _MARKS.search(parts[0]):
+        if parts[0] == "dev" or MARKS.search(parts[0]):
             if self._is_device(path):
                 return "device"
         if self.home and self._covers(path, (self.home,)):
@@ -159,9 +157,9 @@ class Ground:
         if self.home and path.startswith(self.home + "/"):
             rest = path[len(self.home) + 1 :].split("/")
             if len(rest) == 1:
-                return "home" if _matches_nearly_all(rest[0].lstrip(".")) else "home_entry"
+                return "home" if matches_nearly_all(rest[0].lstrip(".")) else "home_entry"
             return "home_inner"
-        if path.startswith("/dev/") and not _MARKS.search(path):
+        if path.startswith("/dev/") and not MARKS.search(path):
             return "system" if self._covers(path, ("/dev",)) else "outside"
         return self._machine(path, parts)
 
@@ -171,7 +169,7 @@ class Ground:
             return "home" if self._covers(path, system.homes) and parts[0] in ("home", "Users") else "system"
         if parts[0] in ("home", "Users") or path.startswith("/root/"):
             depth = len(parts) - (1 if parts[0] == "root" else 2)
-            return "home" if depth == 0 or (depth == 1 and _matches_nearly_all(parts[-1])) else "outside"
+            return "home" if depth == 0 or (depth == 1 and matches_nearly_all(parts[-1])) else "outside"
         for upper in system.upper:
             if self._below(path, (upper,)):
                 return "shared" if path[len(upper) + 1 :].count("/") or upper == "/usr/local" else "system"
@@ -192,7 +190,7 @@ class Ground:
             return "workspace_root"
         if path.startswith(cwd + "/"):
             rest = path[len(cwd) + 1 :]
-            return "workspace_root" if "/" not in rest and _matches_nearly_all(rest.lstrip(".")) else "workspace"
+            return "workspace_root" if "/" not in rest and matches_nearly_all(rest.lstrip(".")) else "workspace"
         return None
 
     def _special(self, path: str, deep: bool) -> list[Place]:
@@ -204,7 +202,7 @@ class Ground:
         for (place, matches, exempt, files), (_, samples) in zip(self._files, self._samples, strict=True):
             if (
                 (matches(path) and not exempt(path))
-                or (_MARKS.search(path) and self._meets(path, samples, False))
+                or (MARKS.search(path) and self._meets(path, samples, False))
                 or (deep and path.rpartition("/")[2] in files.holders)
             ):
                 found.append(place)
@@ -212,7 +210,7 @@ class Ground:
 
     def _meets(self, path: str, landmarks: tuple[str, ...] | list[str], deep: bool) -> bool:
         """Whether the path is, or as a pattern may be, one of the landmarks (or, deep, a directory above one)."""
-        if not _MARKS.search(path):
+        if not MARKS.search(path):
             return any(mark == path or (deep and mark.startswith(path.rstrip("/") + "/")) for mark in landmarks)
         parts = path.split("/")
         if parts[1:2] in ([UNKNOWN], [UNSET]) or path.count(UNKNOWN) + path.count(UNSET) > 1:
@@ -221,7 +219,7 @@ class Ground:
         for mark in landmarks:
             names = mark.split("/")
             if (len(names) == depth or (deep and len(names) > depth)) and all(
-                _name_matches(pattern, name) for pattern, name in zip(parts, names, strict=False)
+                name_matches(pattern, name) for pattern, name in zip(parts, names, strict=False)
             ):
                 return True
         return False
@@ -232,19 +230,19 @@ class Ground:
 
     def _below(self, path: str, landmarks: tuple[str, ...]) -> bool:
         """Whether the path lies strictly below a landmark."""
-        if not _MARKS.search(path):
+        if not MARKS.search(path):
             return any(path.startswith(mark + "/") for mark in landmarks)
         parts = path.split("/")
         for mark in landmarks:
             names = mark.split("/")
             if len(parts) > len(names) and all(
-                _name_matches(pattern, name) for pattern, name in zip(parts, names, strict=False)
+                name_matches(pattern, name) for pattern, name in zip(parts, names, strict=False)
             ):
                 return True
         return False
 
     def _is_device(self, path: str) -> bool:
-        if path.startswith("/dev/") and not _MARKS.search(path):
+        if path.startswith("/dev/") and not MARKS.search(path):
             return any(fnmatchcase(path[5:], name) for name in data().device.names)
         return self._meets(path, self._device, deep=False)
 
@@ -280,67 +278,3 @@ def _normal(path: str) -> str:
     if absolute:
         return "/" + joined
     return joined or UNKNOWN
-
-
-@functools.lru_cache(maxsize=2048)
-def _pattern(part: str) -> re.Pattern[str]:
-    out = ["(?s:"]
-    i = 0
-    while i < len(part):
-        c = part[i]
-        if c in (STAR, UNKNOWN, UNSET):
-            out.append(".*")
-        elif c == ONE:
-            out.append(".")
-        elif c == BRACKET:
-            end = part.find("]", i + 2)
-            if end < 0:
-                out.append(r"\[")
-            else:
-                inside = part[i + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
-                inside = "^" + inside[1:] if inside[:1] in ("!", "^") else inside
-                out.append(f"[{inside}]")
-                i = end
-        else:
-            out.append(re.escape(c))
-        i += 1
-    try:
-        return re.compile("".join(out) + r")\Z")
-    except re.error:
-        return re.compile(r"(?s:.*)\Z")
-
-
-def _name_matches(part: str, name: str) -> bool:
-    if not _MARKS.search(part):
-        return part == name
-    if name.startswith(".") and part[:1] in (STAR, ONE, BRACKET):
-        return False
-    return _pattern(part).match(name) is not None
-
-
-def _matches_nearly_all(part: str) -> bool:
-    """A pattern like * or ?* or [!x]*: it takes (nearly) everything in its directory."""
-    return bool(_GLOB.search(part)) and STAR in part and _pattern(part).match(_ANY_NAME) is not None
-
-
-def _at_home(pattern: str, home: str) -> str:
-    return home + pattern[1:] if pattern.startswith("~/") else pattern
-
-
-def _matcher(patterns: tuple[str, ...], home: str):  # type: ignore[no-untyped-def]
-    if not patterns:
-        return lambda path: None
-    return re.compile("|".join(_glob_to_regex(pattern, home) for pattern in patterns)).match
-
-
-def _glob_to_regex(pattern: str, home: str) -> str:
-    if pattern.startswith("~/"):
-        head, pattern = re.escape(home) + "/", pattern[2:]
-    elif pattern.startswith("**/"):
-        head, pattern = "/(?:.*/)?", pattern[3:]
-    else:
-        head = ""
-    out = []
-    for piece in re.split(r"(\*\*/|/\*\*\Z|\*)", pattern):
-        out.append({"**/": "(?:.*/)?", "/**": "/.+", "*": "[^/]*"}.get(piece) or re.escape(piece))
-    return head + "".join(out) + r"\Z"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from reflexd.shell import commands, syntax
+from reflexd.shell import builtins, commands, syntax
 from reflexd.shell.calls import Budget, Call, Redirect
 from reflexd.shell.expand import Expander, Values
 from reflexd.shell.fields import PIPED, UNKNOWN, known
@@ -21,8 +21,23 @@ _NEWLINE = ord("\n")
 NEST_MAX = 120  # of nodes within nodes
 LOOP_MAX = 16
 _WORDS = frozenset(
-    "word string raw_string ansi_c_string translated_string concatenation simple_expansion expansion command_substitution"
-    " process_substitution arithmetic_expansion number variable_name brace_expression special_variable_name".split()
+    [
+        "word",
+        "string",
+        "raw_string",
+        "ansi_c_string",
+        "translated_string",
+        "concatenation",
+        "simple_expansion",
+        "expansion",
+        "command_substitution",
+        "process_substitution",
+        "arithmetic_expansion",
+        "number",
+        "variable_name",
+        "brace_expression",
+        "special_variable_name",
+    ]
 )
 _HEREDOC_PARTS = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "file_redirect", "herestring_redirect"})
 _DOWNLOADERS = frozenset({"curl", "wget", "http", "https", "fetch", "aria2c", "nc", "ncat", "socat", "xh"})
@@ -198,7 +213,7 @@ class Script:
             output = "" if body is None else self.node(body, stdin, fed, nest)
             if redirects:
                 self.walk.note(Call((), self.shell.cwd, redirects=tuple(redirects), via=self.via))
-                commands.written(self.shell, redirects, output, False)
+                builtins.written(self.shell, redirects, output, False)
         for rest in after:
             # The grammar hangs what follows `<<EOF` on the same line into the here-document.
             before = rest.prev_sibling
@@ -329,7 +344,7 @@ class Script:
                 words.extend(f"{name}={value}" for name, value in self._assignment(child))
             else:
                 words.extend(self.fields(child))
-        commands.declared(self.shell, tuple(words))
+        builtins.declared(self.shell, tuple(words))
         self.walk.note(Call(tuple(words), self.shell.cwd, via=self.via))
         return ""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 
-from reflexd.shell import carriers, foreign
+from reflexd.shell import carriers, foreign, hooked, hosts
 from reflexd.shell.calls import Call
-from reflexd.shell.carriers import Unwrapped
+from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.fields import known
 from reflexd.shell.known import RISKY, SHELLS
 from reflexd.shell.options import command_at, names, split
@@ -25,13 +25,13 @@ def unwrap(call: Call) -> Unwrapped | None:
     name, args = call.name, call.argv[1:]
     if name in PREFIXES:
         valued, skip = PREFIXES[name]
-        return _commands(args[command_at(args, valued) + skip :])
+        return commands(args[command_at(args, valued) + skip :])
     special = SPECIAL.get(name)
     if special is not None:
         return special(call)
     if args and (found := RUNNERS.get(f"{name} {args[0]}")) is not None:
         at = command_at(args[1:], found) + 1
-        return _commands(args[at:])
+        return commands(args[at:])
     if foreign.language(name):
         return _foreign(call)
     if not args or name in known_programs():
@@ -42,7 +42,7 @@ def unwrap(call: Call) -> Unwrapped | None:
 def _tail(args: tuple[str, ...]) -> Unwrapped | None:
     for i, word in enumerate(args):
         if word.rpartition("/")[2] in RISKY and i + 1 < len(args):
-            return _commands(args[i:])
+            return commands(args[i:])
         if word in _CODE_OPTIONS and i + 1 < len(args):
             return Unwrapped(code=(args[i + 1],))
     return None
@@ -162,10 +162,6 @@ RUNNERS: dict[str, frozenset[str]] = {
 """`name subcommand` -> the options of that subcommand that take a value, before the command it runs."""
 
 
-def _commands(argv: tuple[str, ...]) -> Unwrapped | None:
-    return Unwrapped(commands=(argv,)) if argv else None
-
-
 def _sudo(call: Call) -> Unwrapped | None:
     valued = names("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --chroot --close-from")
     args = call.argv[1:]
@@ -220,7 +216,7 @@ def _command(call: Call) -> Unwrapped | None:
     args = call.argv[1:]
     if args[:1] in (("-v",), ("-V",)):
         return None
-    return _commands(args[command_at(args, frozenset()) :])
+    return commands(args[command_at(args, frozenset()) :])
 
 
 def _eval(call: Call) -> Unwrapped | None:
@@ -273,7 +269,7 @@ def _su(call: Call) -> Unwrapped | None:
     args = call.argv[1:]
     if call.name == "runuser" and found.has("-u", "--user"):
         at = command_at(args, names("-u --user -g -G"))
-        return _commands(args[at:])
+        return commands(args[at:])
     if "--" in args or len(found.operands) > 1:
         return Unwrapped(opaque=("su hands its words to a shell",))
     return Unwrapped(commands=(("sh",),)) if call.fed else None
@@ -300,6 +296,8 @@ def _foreign(call: Call) -> Unwrapped | None:
 
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     **carriers.SPECIAL,
+    **hosts.SPECIAL,
+    **hooked.SPECIAL,
     **dict.fromkeys(SHELLS, _dash_c),
     "sudo": _sudo,
     "env": _env,

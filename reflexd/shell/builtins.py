@@ -1,0 +1,145 @@
+"""What builtins do to the shell they run in, and what programs leave in files for the rest of the line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from reflexd.shell.calls import Call, Redirect
+from reflexd.shell.fields import UNKNOWN, known
+from reflexd.shell.known import RISKY, SHELLS
+from reflexd.shell.output import printed
+from reflexd.shell.programs import known as known_programs
+from reflexd.shell.state import Shell, Written
+
+BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/s?bin/+[^/]+\Z")
+FILE_MAX = 256 * 1024
+
+
+def apply(shell: Shell, call: Call) -> None:
+    """What a builtin (or a program that makes files) does to this shell's state."""
+    argv = call.argv
+    match call.name:
+        case "cd" | "pushd":
+            words = [word for word in argv[1:] if not word.startswith("-") or word == "-"]
+            shell.cd(words[0] if words else shell.home)
+        case "popd":
+            shell.cd(UNKNOWN)
+        case "alias":
+            for word in argv[1:]:
+                name, equals, value = word.partition("=")
+                if equals and known(value):
+                    shell.aliases[name] = value
+        case "hash" if len(argv) > 3 and argv[1] == "-p":
+            shell.aliases[argv[3]] = argv[2]
+        case "set" if len(argv) > 1:
+            words = list(argv[1:])
+            while words and words[0] != "--" and words[0][:1] in ("-", "+"):
+                option = words.pop(0)
+                if option in ("-o", "+o") and words:
+                    words.pop(0)
+            if words or "--" in argv:
+                shell.positional(words[1:] if words[:1] == ["--"] else words)
+        case "shift":
+            held = shell.variables.get("@") or []
+            count = int(argv[1]) if len(argv) > 1 and argv[1].isdigit() else 1
+            shell.positional(held[count:])
+        case "read":
+            _read(shell, call)
+        case "mapfile" | "readarray" | "getopts":
+            for word in argv[1:]:
+                if word.isidentifier():
+                    lines = call.stdin.splitlines() if call.stdin is not None and known(call.stdin) else None
+                    shell.variables[word] = lines
+        case "printf" if len(argv) > 3 and argv[1] == "-v":
+            text = printed(Call(("printf", *argv[3:]), shell.cwd))
+            shell.variables[argv[2]] = None if text is None else [text]
+        case "export" | "declare" | "typeset" | "readonly" | "local":
+            declared(shell, argv)
+        case "tee":
+            for word in argv[1:]:
+                if not word.startswith("-"):
+                    keep(shell, word, call.stdin, call.fed == "download", "-a" in argv)
+        case "cp" | "mv" | "ln" | "install" | "link":
+            _copied(shell, call)
+        case "curl" | "wget":
+            for at, word in enumerate(argv[:-1]):
+                if word in ("-o", "--output", "-O", "--output-document") and not argv[at + 1].startswith("-"):
+                    keep(shell, argv[at + 1], None, True)
+            if call.name == "wget" or {"-O", "--remote-name"} & set(argv) or any(re.match(r"-\w*O", w) for w in argv):
+                for word in argv[1:]:
+                    if "://" in word:
+                        keep(shell, word.partition("?")[0].rpartition("/")[2] or "index.html", None, True)
+
+
+def _read(shell: Shell, call: Call) -> None:
+    names = [word for word in call.argv[1:] if word.isidentifier()] or ["REPLY"]
+    if call.stdin is None or not known(call.stdin):
+        for name in names:
+            shell.variables[name] = None
+        return
+    line = call.stdin.partition("\n")[0]
+    if len(names) == 1 or not line:
+        shell.set(names[0], line)
+        return
+    separators = dict(call.assigned).get("IFS", (shell.lookup("IFS") or [" \t\n"])[0])
+    parts = (
+        re.split(f"[{re.escape(separators)}]+", line.strip(separators), maxsplit=len(names) - 1)
+        if separators
+        else [line]
+    )
+    for number, name in enumerate(names):
+        shell.set(name, parts[number] if number < len(parts) else "")
+
+
+def _copied(shell: Shell, call: Call) -> None:
+    """A copy or link of a file made in this line, or of a program, is that file or program."""
+    words = [word for word in call.argv[1:] if not word.startswith("-")]
+    if len(words) != 2 or not all(map(known, words)):
+        return
+    source, target = words
+    if call.name == "ln" and (
+        "-s" in call.argv or "--symbolic" in call.argv or any(re.match(r"-\w*s", w) for w in call.argv)
+    ):
+        if not source.startswith("/"):
+            source = f"{shell.path(target).rpartition('/')[0]}/{source}"
+        shell.links[shell.path(target)] = shell.path(source)
+        return
+    held = shell.files.get(shell.path(source))
+    if held is not None:
+        shell.files[shell.path(target)] = held
+    elif BIN.match(source) and source.rpartition("/")[2] in known_programs() | RISKY | SHELLS:
+        shell.links[shell.path(target)] = source
+
+
+def written(shell: Shell, redirects: Iterable[Redirect], output: str | None, downloaded: bool) -> None:
+    """Remember what a redirection left in a file, for whoever runs that file later in the line."""
+    for made in redirects:
+        if made.writes and made.op[:1] != "2" and made.target.strip("0123456789&-"):
+            keep(shell, made.target, output, downloaded, ">>" in made.op)
+
+
+def keep(shell: Shell, target: str, text: str | None, downloaded: bool = False, append: bool = False) -> None:
+    path = shell.path(target)
+    if append and path in shell.files and text is not None:
+        before = shell.files[path].text
+        text = None if before is None else before + text
+    if text is not None and len(text) > FILE_MAX:
+        text = None
+    shell.files[path] = Written(text, downloaded)
+
+
+def declared(shell: Shell, words: tuple[str, ...]) -> None:
+    """export, declare, local, readonly, typeset, unset: what they do to variables."""
+    if words[:1] == ("unset",):
+        for word in words[1:]:
+            shell.unset(word)
+        return
+    for word in words[1:]:
+        name, equals, value = word.partition("=")
+        if equals and name.isidentifier():
+            shell.set(name, value)
+
+
+def downloads(call: Call) -> bool:
+    return call.name in ("curl", "wget", "nc", "ncat", "http", "https", "xh", "aria2c") or call.fed == "download"

@@ -1,0 +1,121 @@
+"""Programs whose options, settings or input name a command that they run: git, tar, editors, schedulers, make."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+
+from reflexd.shell.calls import Call
+from reflexd.shell.carriers import ITEMS_MAX, Unwrapped
+from reflexd.shell.options import names, split
+
+_GIT_PROGRAMS = re.compile(
+    r"(?:alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass)|diff\.external|diff\..*\.(?:command|textconv)"
+    r"|sequence\.editor|credential.*\.helper|pager\..*|merge\..*\.driver|filter\..*\.(?:clean|smudge|process)|gpg\.program"
+    r"|uploadpack\.packobjectshook|difftool\..*\.cmd|mergetool\..*\.cmd|browser\..*\.cmd|sendemail\.\w*cmd)\Z",
+    re.IGNORECASE,
+)
+
+
+def _git(call: Call) -> Unwrapped | None:
+    """Configuration that names a program, and the subcommands that run one."""
+    args = call.argv[1:]
+    code: list[str] = []
+    i = 0
+    while i < len(args) and args[i].startswith("-"):
+        if args[i] in ("-c", "--config-env") and i + 1 < len(args):
+            code.extend(_configured(args[i + 1]))
+            i += 1
+        elif args[i] in ("-C", "--git-dir", "--work-tree", "--namespace", "--exec-path"):
+            i += 1
+        i += 1
+    sub, rest = (args[i], args[i + 1 :]) if i < len(args) else ("", ())
+    match sub:
+        case "submodule" if rest[:1] == ("foreach",):
+            words = [word for word in rest[1:] if word not in ("--recursive", "-q", "--quiet")]
+            code.append(" ".join(words))
+        case "bisect" if rest[:1] == ("run",):
+            return Unwrapped(commands=(rest[1:],), code=tuple(code)) if rest[1:] else None
+        case "rebase":
+            code.extend(split(rest, names("-x --exec -s -X --onto --strategy")).all("-x", "--exec"))
+        case "filter-branch":
+            code.extend(value for flag, value in pairwise(rest) if flag.endswith("-filter"))
+        case "config":
+            operands = [word for word in rest if not word.startswith("-") and word != "set"]
+            if len(operands) > 1:
+                code.extend(_configured(f"{operands[0]}={operands[1]}"))
+        case "difftool" | "mergetool":
+            code.extend(split(rest, names("-x --extcmd")).all("-x", "--extcmd"))
+    return Unwrapped(code=tuple(code)) if code else None
+
+
+def _configured(setting: str) -> list[str]:
+    key, _, value = setting.partition("=")
+    if not _GIT_PROGRAMS.match(key.strip()) or not value.strip():
+        return []
+    if key.lower().startswith(("alias.", "credential")) and not value.startswith("!"):
+        return ["git " + value] if key.lower().startswith("alias.") else []
+    return [value.lstrip("!")]
+
+
+def _tar(call: Call) -> Unwrapped | None:
+    args = call.argv[1:]
+    code = [word.partition("exec=")[2] for word in args if word.startswith("--checkpoint-action") and "exec=" in word]
+    valued = names("-f -C -I --to-command --use-compress-program --info-script --new-volume-script --rsh-command -F")
+    found = split(args, valued)
+    code.extend(found.all("--to-command", "--info-script", "--new-volume-script", "-F", "-I", "--use-compress-program"))
+    return Unwrapped(code=tuple(code)) if code else None
+
+
+def _rsync(call: Call) -> Unwrapped | None:
+    code = split(call.argv[1:], names("-e --rsh --exclude --include -f")).all("-e", "--rsh")
+    return Unwrapped(code=code) if code else None
+
+
+def _vim(call: Call) -> Unwrapped | None:
+    texts = split(call.argv[1:], names("-c --cmd")).all("-c", "--cmd")
+    texts = (*texts, *(word[1:] for word in call.argv[1:] if word.startswith("+")))
+    code = [text.partition("!")[2] for text in texts if "!" in text.lstrip(":").partition(" ")[0]]
+    code.extend(m for text in texts for m in re.findall(r"system\(\s*['\"](.*?)['\"]\s*\)", text))
+    return Unwrapped(code=tuple(code)) if code else None
+
+
+def _at(call: Call) -> Unwrapped | None:
+    """at and batch run what they read, later."""
+    if {"-l", "-r", "-d", "-c", "-q"} & set(call.argv) and call.stdin is None:
+        return None
+    return Unwrapped(code=(call.stdin,)) if call.stdin is not None else None
+
+
+def _crontab(call: Call) -> Unwrapped | None:
+    if call.stdin is None or "-" not in call.argv:
+        return None
+    lines = [re.sub(r"^\s*(?:@\w+|(?:\S+\s+){5})", "", line) for line in call.stdin.splitlines() if line[:1] != "#"]
+    return Unwrapped(code=tuple(line for line in lines if line.strip())[:ITEMS_MAX])
+
+
+def _make(call: Call) -> Unwrapped | None:
+    """A makefile that comes on the standard input, and $(shell ...) among the words."""
+    found = split(call.argv[1:], names("-f --file --makefile -C -j -o -W -I"))
+    code = [m for word in call.argv[1:] for m in re.findall(r"\$\(shell ([^)]*)\)", word)]
+    if call.stdin is not None and found.value("-f", "--file", "--makefile") in ("-", "/dev/stdin"):
+        lines = [line for line in call.stdin.splitlines() if line[:1] == "\t"]
+        lines.extend(line.partition(";")[2] for line in call.stdin.splitlines() if re.match(r"[^\t#=]*:[^=]*;", line))
+        code.extend(line.strip().lstrip("@-+") for line in lines)
+    return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
+
+
+SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
+    "git": _git,
+    "tar": _tar,
+    "gtar": _tar,
+    "bsdtar": _tar,
+    "rsync": _rsync,
+    **dict.fromkeys(("vim", "vi", "nvim", "ex", "view"), _vim),
+    "at": _at,
+    "batch": _at,
+    "crontab": _crontab,
+    "make": _make,
+    "gmake": _make,
+}

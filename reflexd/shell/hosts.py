@@ -1,0 +1,96 @@
+"""Commands that run elsewhere: another machine, a container."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from reflexd.shell.calls import Call
+from reflexd.shell.carriers import Unwrapped, commands
+from reflexd.shell.fields import UNKNOWN
+from reflexd.shell.options import command_at, names, split
+
+_SSH_VALUED = names("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B")
+
+
+def _ssh(call: Call) -> Unwrapped | None:
+    args = call.argv[1:]
+    options = split(args, _SSH_VALUED)
+    local = [
+        value.partition("=")[2]
+        for value in options.all("-o")
+        if value.partition("=")[0].strip().lower() in ("proxycommand", "localcommand", "knownhostscommand")
+    ]
+    rest = args[command_at(args, _SSH_VALUED) + 1 :]
+    if rest or local:
+        return Unwrapped(code=(*local, *((" ".join(rest),) if rest else ())), cwd=UNKNOWN)
+    return Unwrapped(commands=(("sh",),), cwd=UNKNOWN) if call.fed else None
+
+
+_CONTAINER_VALUED = names(
+    "-e -u -w -v -p --env --user --workdir --volume --publish --name --network --net --entrypoint --mount -m -l -h"
+    " --env-file --platform --memory --cpus --label --hostname --add-host --gpus --ipc --pid --restart --cap-add"
+    " --security-opt --device --tmpfs --shm-size --ulimit --dns --expose --link --userns --cidfile --log-driver -c -n"
+    " --namespace --container --context --index --kubeconfig"
+)
+
+
+_REACHES_OUT = (
+    "-v",
+    "--volume",
+    "--mount",
+    "--volumes-from",
+    "--privileged",
+    "--pid",
+    "--device",
+    "--cap-add",
+    "--ipc",
+)
+
+
+def _container(call: Call) -> Unwrapped | None:
+    """docker|podman|kubectl exec and run: the words after the container's (or image's) name."""
+    args = call.argv[1:]
+    verb = next((i for i, word in enumerate(args) if word in ("exec", "run")), None)
+    if verb is None or any(word in ("build", "logs", "ps", "images") for word in args[:verb]):
+        return None
+    rest = args[verb + 1 :]
+    if call.name in ("kubectl", "oc"):
+        return commands(rest[rest.index("--") + 1 :]) if "--" in rest else None
+    at = command_at(rest, _CONTAINER_VALUED)
+    mounts = _mounts(rest[:at])
+    entry = split(rest[:at], _CONTAINER_VALUED).value("--entrypoint")
+    words = (*((entry,) if entry else ()), *rest[at + 1 :])
+    if not words:
+        return None
+    given = split(rest[:at], _CONTAINER_VALUED)
+    inside = args[verb] == "run" and verb == 0 and not any(given.has(name) for name in _REACHES_OUT)
+    return Unwrapped(commands=(tuple(_mounted(word, mounts) for word in words),), cwd=UNKNOWN, inside=inside)
+
+
+def _mounts(options: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Directories of the machine and where a container sees them."""
+    found = split(options, _CONTAINER_VALUED)
+    mounts = [tuple(value.split(":")[:2]) for value in found.all("-v", "--volume") if ":" in value]
+    for value in found.all("--mount"):
+        parts = dict(part.partition("=")[::2] for part in value.split(","))
+        source = parts.get("source") or parts.get("src")
+        target = parts.get("target") or parts.get("destination") or parts.get("dst")
+        if source and target:
+            mounts.append((source, target))
+    return [(pair[0], pair[1]) for pair in mounts if pair[0][:1] in "/.~"]
+
+
+def _mounted(word: str, mounts: list[tuple[str, str]]) -> str:
+    for source, target in mounts:
+        if word == target or word.startswith(target.rstrip("/") + "/"):
+            return (source.rstrip("/") + word[len(target.rstrip("/")) :]) or "/"
+        if " " in word and target in word:
+            return re.sub(rf"(?<![\w/.]){re.escape(target)}(?=[/\s;&|*]|\Z)", source.rstrip("/") or "/", word)
+    return word
+
+
+SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
+    "ssh": _ssh,
+    **dict.fromkeys(("docker", "podman", "nerdctl", "kubectl", "oc"), _container),
+}
