@@ -200,7 +200,7 @@ def _fetch(url: str, ground: Ground) -> Facts:
 
 
 def _arguments(name: str, args: str, ground: Ground) -> Facts:
-    """A tool nobody described, by the paths among its arguments: a name that only looks reads them, any other writes."""
+    """A tool nobody described, by the paths among its arguments: a name that looks reads them, any other writes."""
     kind: EffectKind = "read" if _LOOKING.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()) else "write"
     found: dict[Effect, None] = {}
     for text in _texts(args):

@@ -99,9 +99,12 @@ def _remote(word: str) -> bool:
 
 
 _CURL_VALUED = names(
-    "-A -b -B -c -C -d -D -e -E -F -h -H -K -m -o -P -Q -r -s -t -T -u -U -w -x -X -y -Y -z --data --data-binary --data-raw"
-    " --data-urlencode --data-ascii --json --form --output --output-dir --upload-file --config --header --user --url --request"
-    " --user-agent --cookie --cookie-jar --cacert --cert --key --proxy --max-time --connect-timeout --retry --retry-delay"
+    "-A -b -B -c -C -d -D -e -E -F -h -H -K -m -o -P"
+    " -Q -r -s -t -T -u -U -w -x -X -y -Y -z --data --data-binary --data-raw"
+    " --data-urlencode --data-ascii --json --form --output"
+    " --output-dir --upload-file --config --header --user --url --request"
+    " --user-agent --cookie --cookie-jar --cacert --cert"
+    " --key --proxy --max-time --connect-timeout --retry --retry-delay"
     " --write-out --unix-socket --abstract-unix-socket --dump-header --referer --resolve --range --netrc-file --trace"
     " --trace-ascii --stderr --interface --limit-rate"
 ) - {"-s", "-h"}

@@ -62,7 +62,8 @@ _STRING = re.compile(
 )
 _RUNS = re.compile(
     r"\b(?:system|exec\w*|spawn\w*|p?open3?|popen\w*|subprocess|child_process|Popen|check_\w+|getoutput|shell\w*"
-    r"|passthru|Command|Process|run|call|do shell script|getline|os\.execute|io\.popen|qx|cmd|sh|unix)\b|`|%x|\|\s*[\"']"
+    r"|passthru|Command|Process|run|call|do shell script|getline|os\.execute|io\.popen|qx|cmd|sh|unix)\b"
+    r"|`|%x|\|\s*[\"']"
 )
 _HANDS = re.compile(
     r"(?:\b(?:system|exec\w*|spawn\w*|p?open[23]\w*|popen\w*|shell_exec|passthru|do shell script|os\.execute|io\.popen"
@@ -70,7 +71,8 @@ _HANDS = re.compile(
 )
 _TREE = re.compile(
     r"(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?"
-    r"|\bfs(?:\.promises|p)?\.(?:rm|rmdir|remove)|unlink\s*\(?\s*glob|unlink_tree|file delete -force)\s*\(?\s*(?P<args>.{0,200})",
+    r"|\bfs(?:\.promises|p)?\.(?:rm|rmdir|remove)|unlink\s*\(?\s*glob|unlink_tree|file delete -force)"
+    r"\s*\(?\s*(?P<args>.{0,200})",
     re.S,
 )
 _FILE = re.compile(r"(?:unlinkSync|\bunlink|File\.delete|FileUtils\.rm|os\.remove)\s*\(?\s*(?P<args>.{0,200})", re.S)

@@ -141,9 +141,8 @@ class Ground:
         parts = path.split("/")[1:]
         if len(parts) == 1 and (matches_nearly_all(parts[0]) or parts[0] in (UNKNOWN, UNSET)):
             return "root"
-        if parts[0] == "dev" or MARKS.search(parts[0]):
-            if self._is_device(path):
-                return "device"
+        if (parts[0] == "dev" or MARKS.search(parts[0])) and self._is_device(path):
+            return "device"
         if self.home and self._covers(path, (self.home,)):
             return "home"
         # A home may itself lie in a scratch directory (containers, tests); it is a home all the same.

@@ -17,7 +17,8 @@ _SIGNAL = re.compile(r"-(?:\d{1,2}|(?:SIG)?[A-Z][A-Z0-9+-]*)\Z")
 _NESTED = re.compile(r"[*+?}]\s*\)\s*[*+{]")
 _PATTERN_MAX = 100
 _SYSTEMCTL_LOOKS = names(
-    "status show cat is-active is-enabled is-failed is-system-running list-units list-unit-files list-timers list-sockets"
+    "status show cat is-active is-enabled"
+    " is-failed is-system-running list-units list-unit-files list-timers list-sockets"
     " list-dependencies list-jobs list-automounts list-paths list-machines get-default show-environment help log-level"
 )
 _LAUNCHCTL_LOOKS = names("list print print-disabled blame getenv version help dumpstate hostinfo managername")

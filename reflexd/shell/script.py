@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from reflexd.shell import builtins, commands, syntax
+from reflexd.shell import builtins, commands, feeds, syntax
 from reflexd.shell.calls import Budget, Call, Redirect
 from reflexd.shell.expand import Expander, Values
-from reflexd.shell.fields import PIPED, UNKNOWN, known
-from reflexd.shell.heredocs import MARK, STRING
+from reflexd.shell.fields import UNKNOWN, known
 from reflexd.shell.loose import tokens
+from reflexd.shell.options import names
 
 if TYPE_CHECKING:
     from reflexd.shell.interpret import Walk
@@ -20,26 +20,11 @@ if TYPE_CHECKING:
 _NEWLINE = ord("\n")
 NEST_MAX = 120  # of nodes within nodes
 LOOP_MAX = 16
-_WORDS = frozenset(
-    [
-        "word",
-        "string",
-        "raw_string",
-        "ansi_c_string",
-        "translated_string",
-        "concatenation",
-        "simple_expansion",
-        "expansion",
-        "command_substitution",
-        "process_substitution",
-        "arithmetic_expansion",
-        "number",
-        "variable_name",
-        "brace_expression",
-        "special_variable_name",
-    ]
+_WORDS = names(
+    "word string raw_string ansi_c_string translated_string concatenation simple_expansion expansion"
+    " command_substitution process_substitution arithmetic_expansion number variable_name brace_expression"
+    " special_variable_name"
 )
-_HEREDOC_PARTS = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "file_redirect", "herestring_redirect"})
 _DOWNLOADERS = frozenset({"curl", "wget", "http", "https", "fetch", "aria2c", "nc", "ncat", "socat", "xh"})
 _DECODERS = frozenset(
     {"base64", "base32", "xxd", "tr", "rev", "rot13", "openssl", "gunzip", "zcat", "gzip", "uudecode"}
@@ -193,20 +178,20 @@ class Script:
         redirects: list[Redirect] = []
         extra: list[str] = []
         after: list[syntax.Node] = []
-        for redirect in _flat_redirects(node):
+        for redirect in feeds.flat(node):
             match redirect.type:
                 case "file_redirect":
-                    here, made, words = self._file_redirect(redirect)
+                    here, made, words = feeds.file_redirect(self, redirect)
                     extra.extend(words)
                     if here is not None:
-                        stdin, fed = self._here(here), "text"
+                        stdin, fed = feeds.here(self, here), "text"
                         continue
                     redirects.append(made)
                     if made.op == "<":
-                        stdin, fed = self.from_file(made.target)
+                        stdin, fed = feeds.from_file(self, made.target)
                 case "heredoc_redirect":
-                    stdin, fed = self._heredoc(redirect), "text"
-                    after.extend(c for c in redirect.named_children if c.type not in _HEREDOC_PARTS)
+                    stdin, fed = feeds.heredoc(self, redirect), "text"
+                    after.extend(c for c in redirect.named_children if c.type not in feeds.HEREDOC_PARTS)
         if body is not None and body.type == "command":
             output = self._command(body, tuple(redirects), stdin, fed, nest, extra)
         else:
@@ -263,16 +248,16 @@ class Script:
                 case "variable_assignment" if not argv:
                     assigned.extend(self._assigned(child))
                 case "file_redirect":
-                    here, made, words = self._file_redirect(child)
+                    here, made, words = feeds.file_redirect(self, child)
                     extra = [*extra, *words]
                     if here is not None:
-                        stdin, fed = self._here(here), "text"
+                        stdin, fed = feeds.here(self, here), "text"
                         continue
                     redirects = (*redirects, made)
                     if made.op == "<":
-                        stdin, fed = self.from_file(made.target)
+                        stdin, fed = feeds.from_file(self, made.target)
                 case "heredoc_redirect":
-                    stdin, fed = self._heredoc(child), "text"
+                    stdin, fed = feeds.heredoc(self, child), "text"
                 case "comment":
                     pass
                 case "subshell" | "command" | "compound_statement":
@@ -285,57 +270,6 @@ class Script:
         return commands.run(self, tuple(argv), tuple(assigned), redirects, stdin, fed, self.via, nest)
 
     # -- pieces -----------------------------------------------------------------------------
-
-    def from_file(self, target: str) -> tuple[str | None, str]:
-        """What a redirection from `target` gives, and where that comes from."""
-        if target.startswith(PIPED):
-            return self.walk.piped(target[1:])
-        held = self.shell.files.get(self.shell.path(target))
-        if held is None:
-            return None, "file"
-        return held.text, "download" if held.downloaded else "file" if held.text is None else "text"
-
-    def _file_redirect(self, node: syntax.Node) -> tuple[str | None, Redirect, list[str]]:
-        """What is fed in here (a word of shell.heredocs), or the redirection; and the words that the grammar
-        took for more of its targets."""
-        op = ""
-        raws: list[str] = []
-        end = -1
-        for child in node.children:
-            if child.type == "file_descriptor":
-                op += self.raw(child)
-            elif not child.is_named:
-                op += child.type
-            elif child.type != "comment":
-                if child.start_byte == end:
-                    raws[-1] += self.raw(child)
-                else:
-                    raws.append(self.raw(child))
-                end = child.end_byte
-        here = raws[0] if raws and raws[0][:1] in (MARK, STRING) else None
-        if here is not None:
-            return here, Redirect(op, ""), [field for raw in raws[1:] for field in self.expander.fields(raw)]
-        targets = [field for raw in raws for field in (self.expander.fields(raw) or [""])]
-        return None, Redirect(op, targets[0] if targets else ""), targets[1:]
-
-    def _heredoc(self, node: syntax.Node) -> str | None:
-        start = next((c for c in node.named_children if c.type == "heredoc_start"), None)
-        body = next((c for c in node.named_children if c.type == "heredoc_body"), None)
-        if start is None or body is None:
-            return None
-        raw = self.raw(body)
-        if node.children and self.raw(node.children[0]).endswith("-"):
-            raw = "\n".join(line.lstrip("\t") for line in raw.split("\n"))
-        quoted = any(c in self.raw(start) for c in "'\"\\")
-        return raw if quoted else self.expander.heredoc(raw)
-
-    def _here(self, raw: str) -> str | None:
-        """The text of a here-document or here-string that was cut out."""
-        if raw.startswith(MARK):
-            body = self.walk.heredocs[int(raw[1:])]
-            return body.text if body.quoted else self.expander.heredoc(body.text)
-        text = self.expander.text(raw[1:])
-        return text + "\n" if known(text) else None
 
     def _declaration(self, node: syntax.Node) -> str:
         words = [self.raw(node.children[0])] if node.children else []
@@ -439,13 +373,3 @@ def _source(calls: list[Call], before: str) -> str:
     if before == "decoded" or not _DECODERS.isdisjoint(names):
         return "decoded"
     return "pipe"
-
-
-def _flat_redirects(node: syntax.Node) -> list[syntax.Node]:
-    """The redirections of a statement, with those that the grammar hangs under a here-document."""
-    found: list[syntax.Node] = []
-    for child in node.children_by_field_name("redirect"):
-        found.append(child)
-        if child.type == "heredoc_redirect":
-            found.extend(c for c in child.named_children if c.type in ("file_redirect", "herestring_redirect"))
-    return found

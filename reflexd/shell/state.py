@@ -30,7 +30,7 @@ _ALWAYS_SET = frozenset(
 _USUAL = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "IFS": " \t\n",
-    "TMPDIR": "/tmp",
+    "TMPDIR": "/tmp",  # noqa: S108
     "BASH": "/bin/bash",
     "SHELL": "/bin/bash",
     "BASH_ARGV0": "bash",

@@ -150,7 +150,7 @@ CODE: dict[str, Mutator] = {
     "python-system": lambda c: f"python3 -c {shlex.quote(f'import os; os.system({c!r})')}",
     "python-subprocess": lambda c: f"python3 -c {shlex.quote(f'import subprocess as s; s.run({c!r}, shell=True)')}",
     "python-list": lambda c: (
-        f"python3 -c {shlex.quote(f'from subprocess import *; call([{chr(34)}sh{chr(34)}, {chr(34)}-c{chr(34)}, {c!r}])')}"
+        f"python3 -c {shlex.quote('from subprocess import *; call(' + repr(['sh', '-c', c]) + ')')}"
     ),
     "python-stdin": lambda c: f"python3 - <<'PYTHON'\nimport os\nos.system({c!r})\nPYTHON",
     "perl": lambda c: f"perl -e {shlex.quote('system(' + _double_quoted(c) + ')')}",
