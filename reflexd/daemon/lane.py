@@ -40,10 +40,13 @@ class Lane:
 
     def _serve(self) -> None:
         while True:
-            done, work = self._queue.get()
-            if not done.set_running_or_notify_cancel():
-                continue
-            try:
-                done.set_result(work())
-            except BaseException as e:
-                done.set_exception(e)
+            _do(*self._queue.get())
+
+
+def _do(done: Future[T], work: Callable[[], T]) -> None:
+    """In a frame of its own, so that an idle thread keeps nothing of its last work alive."""
+    if done.set_running_or_notify_cancel():
+        try:
+            done.set_result(work())
+        except BaseException as e:
+            done.set_exception(e)

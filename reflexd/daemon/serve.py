@@ -26,6 +26,7 @@ FINISH_S = 5.0
 SYNC_EVERY_S = 1.0
 WATCH_AGAIN_S = 1.0
 LOOK_MS = 2000
+MAPPED = 256 * 1024
 LOG_MAX = 4 << 20
 SWITCH_S = 0.0005  # how long a thread that parses may keep the loop from running
 
@@ -126,8 +127,13 @@ def _harden() -> None:
     if sys.platform == "linux":
         import ctypes
 
+        libc = ctypes.CDLL(None)
         # Other processes of the same user may then not read our memory or trace us.
-        ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+        libc.prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+        if hasattr(libc, "mallopt"):
+            # Large payloads go back to the system when they are done with, instead of staying with the heap.
+            libc.mallopt(-3, MAPPED)  # M_MMAP_THRESHOLD
+            libc.mallopt(-8, 2)  # M_ARENA_MAX
 
 
 def _log_to(path: str) -> None:

@@ -3,7 +3,7 @@
 Rule 1: whoever connects is answered or cut off: READ_S from accept for the whole request, then an
 answer that says why, then the connection closes whether or not the peer reads.
 Rule 2: a peer costs a bounded amount. At most OPEN_MAX connections; the one that has been idle
-longest makes room. At most BULKY_MAX payloads above BULKY are read at a time, the others wait.
+longest makes room. At most BULKY_MAX payloads above BULKY are held at a time, the others wait unread.
 Rule 3: what could not be read is never an answer: the door says what refusing means for that peer.
 Not covered: any process of the same user may speak here.
 """
@@ -28,7 +28,7 @@ LINGER_S = 0.5
 SWEEP_S = 0.1
 OPEN_MAX = 256
 BULKY = 256 * 1024
-BULKY_MAX = 4
+BULKY_MAX = 2
 
 
 class Request(Struct, frozen=True):
@@ -224,7 +224,7 @@ class Connection(asyncio.Protocol):
         self._state = state
         self._body = []
         self._server.reading.pop(self, None)
-        if self._bulky:
+        if self._bulky and state == "ended":
             self._bulky = False
             self._server.give_bulky()
 
