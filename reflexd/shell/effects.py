@@ -15,9 +15,12 @@ from reflexd.shell import files, foreign, git, own, processes
 from reflexd.shell.arguments import only_looks, parse, roles
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import PIPED, UNKNOWN, shown
+from reflexd.shell.known import RISKY, SHELLS
 from reflexd.shell.operands import SINKS, effect, unknown
+from reflexd.shell.options import names
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row, prints_secret
+from reflexd.shell.wrappers import unwrap
 from reflexd.types import Effect
 
 INHERITED = re.compile(r"\b(BASH_ENV|BASH_FUNC_\w*|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)\b|\bld\.so\.preload\b")
@@ -53,11 +56,18 @@ def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         found.extend(_started(call, name, ground))
         quiet = quiet and _BIN.match(call.argv[0]) is not None
     found.extend(_inherited(call, name, found))
+    if "decoded" in call.via and name in RISKY:
+        found.append(Effect("exec", " ".join(map(shown, call.argv)), detail="decoded"))
+    if name in _TRANSPARENT and unwrap(call) is not None:
+        quiet = name not in SHELLS or call.argv[1:2] == ("-c",)
     if "container" in call.via:
         found = [_contained(made) for made in found]
     plain = all(_HARMLESS.match(variable) for variable, _ in call.assigned)
     return found, looks and quiet and plain and call.argv[0].isascii() and name == call.name
 
+
+_TRANSPARENT = names("xargs env time command builtin nice ionice timeout stdbuf") | SHELLS
+"""Wrappers that do nothing themselves: what they run is judged on its own."""
 
 _MACHINE = frozenset({"root", "system", "shared", "home", "home_entry", "home_inner", "device", "unknown"})
 

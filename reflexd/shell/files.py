@@ -16,6 +16,7 @@ from reflexd.shell.programs import find_row
 from reflexd.types import Effect
 
 _FIND_PLAIN = FIND_TESTS | names(
+    "-exec -execdir "  # what these run is judged on its own
     "-maxdepth -mindepth -type -xtype -print -print0 -printf -ls -prune -quit -not -o -or -a -and -depth -mount -xdev"
     " -readable -writable -executable -true -false -perm -regextype -daystart -follow -noleaf -nouser -nogroup"
     " -newerct -neweraa -neweram -H -L -P"
@@ -28,7 +29,7 @@ def _find(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     args = call.argv[1:]
     starts = find_starts(args)
     found: list[Effect] = []
-    options = [word for word in args if word.startswith("-") and len(word) > 1 and not word[1:].isdigit()]
+    options = [word for word in _own_words(args) if word.startswith("-") and len(word) > 1 and not word[1:].isdigit()]
     if "-delete" in options:
         filtered = bool(FIND_TESTS & set(options))
         shallow = any(a == "-maxdepth" and b in ("0", "1") for a, b in pairwise(args))
@@ -43,6 +44,18 @@ def _find(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
             if made:
                 found.append(made)
     return found, not found and set(options) <= _FIND_PLAIN
+
+
+def _own_words(args: tuple[str, ...]) -> list[str]:
+    """A find's words without those of the commands it runs."""
+    words: list[str] = []
+    inner = False
+    for word in args:
+        inner = inner and word not in (";", "+")
+        if not inner:
+            words.append(word)
+        inner = inner or word in ("-exec", "-execdir")
+    return words
 
 
 def _dd(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
