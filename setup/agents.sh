@@ -35,7 +35,8 @@ npm_install() {
     fi
     say "installing $2 $3 ..."
     mkdir -p "$1"
-    npm install --no-audit --no-fund --no-update-notifier --loglevel=error --save-exact --prefix "$1" "$2@$3" </dev/null ||
+    npm install --no-audit --no-fund --no-update-notifier --loglevel=error --save-exact \
+        --fetch-retries=2 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 --prefix "$1" "$2@$3" </dev/null ||
         miss "$2" "npm could not install version $3 (its words are above)"
 }
 
@@ -49,7 +50,7 @@ hermes_install() {
         say "installing hermes-agent $1 with $python ..."
         rm -rf "$dir/hermes"
         if "$python" -m venv "$dir/hermes" &&
-            "$dir/hermes/bin/python" -m pip install --quiet --disable-pip-version-check "hermes-agent[mcp]==$1" </dev/null; then
+            "$dir/hermes/bin/python" -m pip install -qq --disable-pip-version-check "hermes-agent[mcp]==$1" </dev/null; then
             return
         fi
         miss hermes-agent "pip could not install version $1 (its words are above)"

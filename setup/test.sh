@@ -70,7 +70,7 @@ environment() {
     printf 'making %s with %s ...\n' "$2" "$1"
     rm -rf "$2"
     "$1" -m venv "$2" &&
-        "$2/bin/python" -m pip install --quiet --disable-pip-version-check \
+        "$2/bin/python" -m pip install -qq --disable-pip-version-check \
             --constraint "$3/constraints.txt" --editable "$3[dev]" </dev/null &&
         printf '%s\n' "$wanted $3" >"$stamp"
 }

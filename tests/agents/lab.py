@@ -34,7 +34,7 @@ class Lab(Struct, frozen=True):
         argv = self.driver.command(os.path.join(agents_dir(), self.driver.PROGRAM))
         finished = run([*argv, *flags], self.world.repository, env)
         threads = {thread: self.llm.results(thread) for thread in (MAIN, *(subagents or {}))}
-        return Played(finished, threads, tuple(self.llm.failures))
+        return Played(finished, threads, self.llm.turns(MAIN), tuple(self.llm.failures))
 
     def touch(self, name: str, scene: Callable[[], None] | None = None) -> Step:
         """A turn with a harmless call that leaves marker `name`."""
@@ -50,6 +50,8 @@ class Played(Struct, frozen=True):
 
     finished: Finished
     threads: Mapping[str, Mapping[tuple[int, int], str]]
+    turns: int
+    """How often the main conversation asked the model."""
     failures: tuple[str, ...]
 
     def told(self, step: int, number: int = 0, thread: str = MAIN) -> str | None:
@@ -58,6 +60,11 @@ class Played(Struct, frozen=True):
     def why(self) -> str:
         """For the message of a failed test."""
         return f"exit {self.finished.code}; {self.failures}; {self.finished.output[-3000:]}"
+
+
+def spoken(told: str | None) -> str:
+    """The hook's own words. Claude Code puts the hook's command before them, which holds our hint as well."""
+    return (told or "").rpartition("]: ")[2]
 
 
 class Scenes:

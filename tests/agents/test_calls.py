@@ -13,11 +13,13 @@ from tests.agents.llm import Step
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
 TASK = "kumquat"
 WIPE = "rm -rf ~"
+KEY = "-----BEGIN OPENSSH PRIVATE KEY-----"
 
 
 @pytest.fixture(scope="session")
 def session(lab: Lab) -> Played:
     driver = lab.driver
+    lab.world.write(".ssh/id_ed25519", KEY)
     mcp, spawn = driver.mcp({"name": "by-mcp"}), driver.spawn(f"Do the {TASK} task.")
     child = (Step((driver.shell(WIPE),)), lab.touch("by-subagent"))
 
@@ -28,6 +30,7 @@ def session(lab: Lab) -> Played:
     steps = (
         Step((driver.shell("git status"),)),
         Step((driver.shell(WIPE),)),
+        Step((driver.shell("cat ~/.ssh/id_ed25519"),)),
         lab.touch("after"),
         *((Step((mcp,)),) if mcp else ()),
         *((Step((spawn,)), Step(before=wait)) if spawn else ()),
@@ -42,6 +45,11 @@ def test_a_reading_call_runs(session: Played) -> None:
 def test_wiping_the_home_does_not_run_and_the_model_is_told_why(session: Played, lab: Lab) -> None:
     assert os.path.exists(lab.world.precious), session.why()
     assert "home" in _reason(session.told(1)), session.why()
+
+
+def test_what_a_person_should_decide_is_refused_where_none_can_be_asked(session: Played) -> None:
+    assert "person" in _reason(session.told(2)), session.why()
+    assert KEY not in (session.told(2) or ""), session.why()
 
 
 def test_the_session_goes_on_after_a_refusal(session: Played, lab: Lab) -> None:

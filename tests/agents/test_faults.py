@@ -10,7 +10,7 @@ import os
 import pytest
 
 from tests.agents.faults import FAULTS, FOREIGN_FAULTS, Fault
-from tests.agents.lab import Lab, Played, Scenes, healthy
+from tests.agents.lab import Lab, Played, Scenes, healthy, spoken
 from tests.agents.llm import Step
 from tests.agents.table import ALIVE, Table
 
@@ -98,8 +98,3 @@ def judge(fault: Fault, lab: Lab, run: Played, told: str | None, table: Table) -
     assert not lab.world.marked(fault.name), run.why()
     assert told is not None, run.why()
     assert fault.says in spoken(told), told
-
-
-def spoken(told: str | None) -> str:
-    """The hook's own words. Claude Code puts the hook's command before them, which holds our hint as well."""
-    return (told or "").rpartition("]: ")[2]

@@ -66,6 +66,9 @@ class ScriptedLlm:
             heard = [result for r in self.requests if r.thread == thread for result in r.results]
         return {place: result.text for result in heard if (place := place_of(result.id))}
 
+    def turns(self, thread: str) -> int:
+        return sum(r.thread == thread for r in self.requests)
+
     def heard(self, thread: str, step: int) -> bool:
         """Whether a conversation has come as far as asking for a step."""
         return any(r.thread == thread and r.step >= step for r in self.requests)
