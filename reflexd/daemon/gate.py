@@ -222,7 +222,7 @@ def _adapter(header: Header | None) -> Adapter | None:
     return next((a for name, a in ADAPTERS.items() if header and name == header.agent), None)
 
 
-def log_bug(error: Exception) -> None:
+def log_bug(error: BaseException) -> None:
     """Where it happened and what kind it is. Not what it says: that may quote a payload."""
     frames = "".join(traceback.format_tb(error.__traceback__))
     log.error("bug: %s\n%s", type(error).__name__, frames)

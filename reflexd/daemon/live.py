@@ -62,6 +62,7 @@ class Live:
             agents=self._sessions.seen,
             decisions=self._sessions.decisions,
             broken=(*standing.faults, *journal),
+            notes=peers.unseen(),
             activated=self._activated,
         )
 

@@ -43,6 +43,13 @@ def _namespaces(pid: int | str) -> tuple[str, str] | None:
 _OURS = _namespaces("self") if LINUX else None
 
 
+def unseen() -> tuple[str, ...]:
+    """What this system does not let us tell of callers, in words for a person."""
+    if not LINUX:
+        return ("callers' environments and namespaces are not looked at on this system",)
+    return () if _OURS else ("namespaces cannot be read here, so every call counts as one from a foreign one",)
+
+
 def foreign_namespace(pid: int) -> bool:
     """Whether the process lives (or may live) among other mounts or processes than we do."""
     return LINUX and (_OURS is None or pid <= 0 or _namespaces(pid) != _OURS)

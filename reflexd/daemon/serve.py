@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import sys
+from typing import Any
 
 import anyio
 
@@ -48,6 +49,7 @@ async def serve(base: str, sockets: Sockets) -> None:
     hook = Server(gate, os.geteuid())
     control = Server(ControlDoor(live, gate, journal, sessions, work, disk), os.geteuid())
     loop = asyncio.get_running_loop()
+    loop.set_exception_handler(_log_unexpected)
     listeners = [
         await loop.create_unix_server(server.connection, sock=sock, backlog=BACKLOG)
         for server, sock in ((hook, sockets.hook), (control, sockets.control))
@@ -137,9 +139,16 @@ def _harden() -> None:
 
 
 def _log_to(path: str) -> None:
+    logging.raiseExceptions = False  # a full disk is no reason to write tracebacks elsewhere
+    shape = "%(asctime)s %(levelname)s %(message)s"
     try:
-        if os.path.getsize(path) > LOG_MAX:
+        if os.path.exists(path) and os.path.getsize(path) > LOG_MAX:
             os.replace(path, path + ".old")
-    except FileNotFoundError:
-        pass
-    logging.basicConfig(filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+        logging.basicConfig(filename=path, level=logging.INFO, format=shape)
+    except OSError as e:
+        logging.basicConfig(level=logging.INFO, format=shape)
+        log.warning("%s cannot be written: %s", path, e.strerror)
+
+
+def _log_unexpected(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    log_bug(context.get("exception") or RuntimeError(context["message"]))

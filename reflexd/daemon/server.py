@@ -178,7 +178,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         if self._state == "reading":
             self.refuse("the request ended before it was complete")
-        elif self._state == "ended":
+        if self._state == "ended":
             self.close()
         return True  # a peer that only closed its sending half still waits for its answer
 

@@ -145,6 +145,13 @@ def test_while_no_journal_can_be_opened_only_reading_goes_on(short_home: str) ->
         assert daemon.client.status().broken == ()
 
 
+def test_a_log_that_cannot_be_written_stops_nothing(short_home: str) -> None:
+    os.makedirs(paths.daemon_log(short_home), mode=0o700)
+    os.chmod(paths.state_dir(short_home), 0o700)
+    with Daemon(short_home) as daemon:
+        assert daemon.bash("touch /tmp/x").exit == 0
+
+
 @pytest.mark.parametrize("what", ["symlink", "open to others"])
 def test_a_journal_that_is_not_private_is_not_written(short_home: str, what: str) -> None:
     path = Path(paths.journal_file(short_home))
