@@ -78,7 +78,7 @@ def agent(
     changed = [step.edit.path for step in planned.steps if step.changes]
     for path in changed:
         yield Finding(title, "wrong", f"{path} is not as setup leaves it", _again(record.name))
-    for gap in planned.gaps:
+    for gap in (*planned.gaps, *(hole.text for hole in gaps.hosts(record.name, record.home, os.getcwd()))):
         yield Finding(title, "wrong", gap)
     if record.name == "codex":
         yield from _codex(record, base)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import tomllib
 from collections.abc import Mapping
 
 from msgspec import Struct
 
+from reflexd.errors import ReflexError
+from reflexd.setup import files
 from reflexd.types import Agent
 
 _RED = re.compile(r"(?:BASH_ENV|BASH_FUNC_.*|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)\Z")
@@ -29,6 +34,42 @@ def environment(env: Mapping[str, str]) -> tuple[Gap, ...]:
     ]
     noted = [Gap(f"{name} is set here (common, only noted)", red=False) for name in _NOTED if env.get(name)]
     return (*red, *noted)
+
+
+MANAGED = (
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+    "/etc/codex/requirements.toml",
+)
+
+
+def hosts(agent: Agent, home: str, cwd: str, managed: tuple[str, ...] = MANAGED) -> tuple[Gap, ...]:
+    """Files beside the user's own settings that take his hooks away: an administrator's, and the directory's here."""
+    match agent:
+        case "claude":
+            here = [os.path.join(cwd, ".claude", name) for name in ("settings.json", "settings.local.json")]
+            paths: tuple[str, ...] = (
+                *(p for p in managed if p.endswith(".json")),
+                os.path.join(home, "settings.local.json"),
+                *here,
+            )
+            keys: tuple[str, ...] = ("disableAllHooks", "allowManagedHooksOnly")
+        case "codex":
+            paths, keys = tuple(p for p in managed if p.endswith(".toml")), ("allow_managed_hooks_only",)
+        case _:
+            return ()
+    found = [(path, key) for path in dict.fromkeys(paths) for key in keys if _table(path).get(key) is True]
+    return tuple(Gap(f"{path} sets {key}, so the hooks of the user do not run") for path, key in found)
+
+
+def _table(path: str) -> dict[str, object]:
+    """What is no table of settings takes no hook away either."""
+    try:
+        data = files.read(path) or b"{}"
+        found = tomllib.loads(data.decode()) if path.endswith(".toml") else json.loads(data)
+    except (ReflexError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 LIMITS: dict[Agent, tuple[str, ...]] = {

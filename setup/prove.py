@@ -19,10 +19,10 @@ from msgspec import Struct
 from reflexd.adapters.all import ADAPTERS
 from reflexd.errors import ReflexError
 from reflexd.setup import files
+from reflexd.setup.tries import SESSION
 from reflexd.shims import HOOK_NAME, OPENCODE_GUARD
 from reflexd.types import Agent, Places
 
-SESSION = "reflex-selfcheck"
 HARMLESS = "git status"
 DANGEROUS = "rm -rf ~"
 TIMEOUT_S = 40

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
         ours = (*ours, plan.settings(places, before, args.mode, args.profile))
     plans, failed = _plans(found, places, before)
     steps = plan.steps(plans)
-    _show((*ours, *steps), plans, whole=args.dry_run or not args.yes)
+    _show((*ours, *steps), plans, places, whole=args.dry_run or not args.yes)
     if args.dry_run:
         say("nothing has been changed (--dry-run)")
         return 1 if failed else 0
@@ -132,7 +132,7 @@ def _plans(
     return tuple(plans), len(plans) < len(found)
 
 
-def _show(steps: tuple[plan.Step, ...], plans: tuple[plan.AgentPlan, ...], whole: bool) -> None:
+def _show(steps: tuple[plan.Step, ...], plans: tuple[plan.AgentPlan, ...], places: Places, whole: bool) -> None:
     """Every change, as a whole where somebody is to say yes to it or only wants to see it."""
     for step in steps:
         if step.changes:
@@ -140,8 +140,9 @@ def _show(steps: tuple[plan.Step, ...], plans: tuple[plan.AgentPlan, ...], whole
     if not any(step.changes for step in steps):
         say("every file is as it should be")
     for agent_plan in plans:
-        for gap in agent_plan.gaps:
-            warn(f"{agents.TITLES[agent_plan.agent]}: {gap}")
+        name = agent_plan.agent
+        for gap in (*agent_plan.gaps, *(hole.text for hole in gaps.hosts(name, places.agent_home(name), os.getcwd()))):
+            warn(f"{agents.TITLES[name]}: {gap}")
     for hole in gaps.environment(os.environ):
         (warn if hole.red else say)(hole.text)
 

@@ -12,9 +12,10 @@ from reflexd.client import Client
 from reflexd.control import AgentSeen, Status
 from reflexd.ctl.terminal import error
 from reflexd.errors import ReflexError
-from reflexd.setup import agents, gaps, manifest, prove
+from reflexd.setup import agents, gaps, manifest
 from reflexd.setup.gaps import Gap
 from reflexd.setup.manifest import AgentRecord
+from reflexd.setup.tries import is_try
 
 EXAMPLE = "reflexctl status --json"
 FAILED = 1
@@ -70,7 +71,7 @@ def _text(report: Report) -> str:
 
 
 def _last(seen: AgentSeen) -> str:
-    what = "a try of setup or doctor" if seen.session == prove.SESSION else seen.event
+    what = "a try of setup or doctor" if is_try(seen.session, "") else seen.event
     return f"last event {_ago(seen.at)} ({what}), {seen.count} in all"
 
 

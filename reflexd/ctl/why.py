@@ -8,8 +8,7 @@ from reflexd import paths
 from reflexd.ctl.rows import local_time, printable
 from reflexd.daemon.journal import Row, find, read_rows
 from reflexd.errors import ReflexError
-from reflexd.setup.deep.drive import WORK
-from reflexd.setup.prove import SESSION
+from reflexd.setup.tries import is_try
 
 EXAMPLE = "reflexctl why"
 
@@ -31,7 +30,7 @@ def _row(path: str, wanted: str | None) -> Row:
             row = find(path, wanted)
         else:
             # The refusals that setup and doctor provoke are nobody's question.
-            row = next((row for row in read_rows(path) if row.refused and not _ours(row)), None)
+            row = next((row for row in read_rows(path) if row.refused and not is_try(row.session, row.cwd)), None)
     except OSError as e:
         raise ReflexError(f"cannot read {path}: {e.strerror}") from e
     if row is None and wanted:
@@ -39,10 +38,6 @@ def _row(path: str, wanted: str | None) -> Row:
     if row is None:
         raise ReflexError("nothing has been refused yet", "reflexctl log shows what was decided")
     return row
-
-
-def _ours(row: Row) -> bool:
-    return row.session == SESSION or f"/{WORK}" in row.cwd
 
 
 def _text(row: Row) -> str:

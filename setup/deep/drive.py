@@ -23,10 +23,10 @@ from msgspec import Struct
 
 from reflexd.setup.deep.dialects import Call
 from reflexd.setup.deep.model import Model
+from reflexd.setup.tries import WORK
 from reflexd.types import Agent
 
 TIMEOUT_S = 150
-WORK = "reflex-doctor-"
 PROMPT = "make the two calls"
 
 

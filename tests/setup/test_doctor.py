@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from reflexd.setup import gaps
 from tests.ctl.world import World
 from tests.setup import samples
 
@@ -128,6 +129,26 @@ def test_a_directory_in_the_settings_place_is_named_and_no_crash(installed: Worl
     assert any("config.toml" in line and "is not a file" in line for line in wrong(installed))
     installed.kill_daemon()
     assert installed.ctl("start").returncode == 0, "the daemon starts with the last good settings"
+
+
+@pytest.mark.parametrize("name", [".claude/settings.local.json", "repo/.claude/settings.json"])
+def test_settings_beside_the_user_s_that_switch_hooks_off_are_found(installed: World, name: str) -> None:
+    installed.write(name, '{"disableAllHooks": true}')
+    os.makedirs(installed.path("repo"), exist_ok=True)
+    done = installed.ctl("doctor", cwd=installed.path("repo"))
+    assert done.returncode == 1
+    assert f"{installed.path(name)} sets disableAllHooks" in done.stdout
+
+
+def test_an_administrator_s_settings_that_drop_the_user_s_hooks_are_found(world: World) -> None:
+    json_path = world.write("managed-settings.json", '{"allowManagedHooksOnly": true}')
+    toml_path = world.write("requirements.toml", "allow_managed_hooks_only = true")
+    managed = (json_path, toml_path, world.path("absent.json"))
+    assert [json_path in gap.text for gap in gaps.hosts("claude", world.home, world.home, managed)] == [True]
+    assert [toml_path in gap.text for gap in gaps.hosts("codex", world.home, world.home, managed)] == [True]
+    for text in ("", "{", "[]", '{"allowManagedHooksOnly": "yes"}'):
+        world.write("managed-settings.json", text)
+        assert gaps.hosts("claude", world.home, world.home, managed) == ()
 
 
 def test_a_new_version_of_an_agent_is_noticed_once(world: World) -> None:
