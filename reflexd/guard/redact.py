@@ -6,32 +6,33 @@ Only the secret is replaced, by `[redacted:<kind>]`: the words around it stay re
 What is not covered: a secret without a known shape that no telling word stands beside, and one that
 was encoded, split or spelled in pieces.
 
-How: patterns are data (config/redaction.toml). Each has literals; a text with none of them costs a
-few substring searches. Otherwise the literals' places are walked from left to right; the leftmost
-match wins and the scan restarts behind it as if the text began there, and a pattern takes a mask for a
-secret already masked. So a second run nearly always changes nothing; where a mask made a new context
-after all, the text is run until it is at rest.
+How: patterns are data (config/redaction.toml). Each has literals, and one expression finds all of them:
+a text with none costs one search. Where one stands, its patterns are tried; the leftmost match wins and
+the scan restarts behind it as if the text began there, and a pattern takes a mask for a secret already
+masked. So a second run nearly always changes nothing; where a mask made a new context after all, the
+text is run until it is at rest.
 """
 
 from __future__ import annotations
 
-import heapq
 import pkgutil
 import re
 import tomllib
 from functools import cache
+from itertools import groupby
 from typing import Literal
 
 from msgspec import Struct, convert
 
+_WORD_START = re.compile(r"[\s\"'`=,(\[]")
+_FLAG_MAX = 40
 _MASK = re.compile(r"\[redacted:[a-z0-9-]+\]", re.ASCII)
 _MASK_START = "[redacted:"
+_MASKED = -1
 _FRAGMENT = re.compile(r"<<([a-z]+)>>")
 _RUNS_MAX = 8  # two are usual, three were never seen to be too few; the bound keeps the time linear
+_END_MAX = 120  # how far what a pattern `ends` with reaches
 _MARGIN = 4400  # longer than what any pattern has to see of a secret to know it
-_GATES = "_-:=./ "
-"""Characters that many literals hold: a text without one of them needs no search for those literals."""
-
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _NOT_AFTER = {"any": frozenset[str](), "letter": _WORD - {"_"}, "word": _WORD, "token": _WORD | {"-"}}
 
@@ -40,21 +41,22 @@ class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
     """One kind of secret. `literals` are lower case; a regular expression (the first that matches counts)
     begins at one of them and names its group `secret`.
 
-    `starts`: what may not stand before the literal. `behind`: so many characters before it are looked
-    at. `needs`: one of these is somewhere in the text. `after`: one of these is earlier on the same
-    logical line. `scan`: the literal is anywhere, the expression is searched for.
+    `starts`: what may not stand before the literal ("flag": it goes on with an option's name).
+    `behind`: so many characters before it are looked at. `needs`: one of these is somewhere in the text.
+    `after`: one of these is earlier on the same logical line. `ends`: the literal is in what the one
+    expression ends with, not where it begins.
     """
 
     id: str
     kind: str
     literals: tuple[str, ...]
     regexes: tuple[str, ...]
-    starts: Literal["any", "letter", "word", "token"] = "word"
+    starts: Literal["any", "letter", "word", "token", "flag"] = "word"
     fold: bool = False
     behind: int = 0
     needs: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
-    scan: bool = False
+    ends: bool = False
     examples: tuple[tuple[str, str], ...] = ()
     leaves: tuple[str, ...] = ()
 
@@ -97,10 +99,7 @@ def redact_head(text: str, limit: int) -> str:
 
 def _redact_once(text: str) -> str:
     low = text.lower() if text.isascii() else _fold(text)
-    hits = [
-        (literal, index) for gate, group in _literals() if gate in low for literal, index in group if literal in low
-    ]
-    return _Scan(text, low).run(hits) if hits else text
+    return _Scan(text, low).run() if _literals()[0].search(low) else text
 
 
 class _Scan:
@@ -109,62 +108,67 @@ class _Scan:
     def __init__(self, text: str, low: str) -> None:
         self.text, self.low = text, low
         self.restart = 0
-        self.seen = {"\n": (-1, 0)}
+        self.ended = 0
+        self.there: dict[str, bool] = {}
+        self.seen = dict.fromkeys(_context_words(), (-1, 0))
 
-    def run(self, hits: list[tuple[str, int]]) -> str:
-        patterns = library().patterns
-        text, copied = self.text, 0
+    def run(self) -> str:
+        patterns, (literals, by_literal) = library().patterns, _literals()
+        text, copied, at = self.text, 0, 0
         out: list[str] = []
-        heap = [(self.low.find(_MASK_START), -1, _MASK_START)] if _MASK_START in self.low else []
-        for literal, index in hits:
-            if not patterns[index].needs or any(word in self.low for word in patterns[index].needs):
-                self.seen.update(dict.fromkeys(patterns[index].after, (-1, 0)))
-                self.push(heap, literal, index, 0)
-        heapq.heapify(heap)
-        while heap:
-            at, index, literal = heapq.heappop(heap)
-            if at < self.restart:
-                self.push(heap, literal, index, self.restart)
-                continue
-            found = self.match(at, index)
-            if found:
-                start, end = found
-                if index >= 0 and not text.startswith(_MASK_START, start):
-                    out += (text[copied:start], f"[redacted:{patterns[index].kind}]")
-                    copied = end
-                self.skip(start, end)
-            self.push(heap, literal, index, max(at + 1, self.restart))
+        while hit := literals.search(self.low, at):
+            at = hit.start()
+            for index in by_literal[hit[0]]:
+                span = self.mask(at) if index == _MASKED else self.match(at, patterns[index], index)
+                if span:
+                    if index != _MASKED and not text.startswith(_MASK_START, span[0]):
+                        out += (text[copied : span[0]], f"[redacted:{patterns[index].kind}]")
+                        copied = span[1]
+                    self.skip(*span)
+                    at = self.restart
+                    break
+            else:
+                at += 1
         if not out:
             return text
         out.append(text[copied:])
         return "".join(out)
 
-    def push(self, heap: list[tuple[int, int, str]], literal: str, index: int, since: int) -> None:
-        if index >= 0 and library().patterns[index].scan:
-            (expression,) = _compiled(index)
-            found = expression.search(self.text, since)
-            at = found.start() if found else -1
-        else:
-            at = self.low.find(literal, since)
-        if at >= 0:
-            heapq.heappush(heap, (at, index, literal))
+    def mask(self, at: int) -> tuple[int, int] | None:
+        found = _MASK.match(self.text, at)
+        return found.span() if found else None
 
-    def match(self, at: int, index: int) -> tuple[int, int] | None:
-        """The secret's span, if the pattern's literal at `at` begins one."""
-        if index < 0:
-            mask = _MASK.match(self.text, at)
-            return mask.span() if mask else None
-        pattern = library().patterns[index]
-        if at - pattern.behind < self.restart:
+    def match(self, at: int, pattern: Pattern, index: int) -> tuple[int, int] | None:
+        """The secret's span, if one of the pattern's literals at `at` begins one."""
+        if not self.low.startswith(pattern.literals, at) or at - pattern.behind < self.restart:
             return None
-        if at > self.restart and self.text[at - 1] in _NOT_AFTER[pattern.starts]:
+        if at > self.restart and not self.may_start(pattern, at):
+            return None
+        if pattern.needs and not any(map(self.has, pattern.needs)):
             return None
         if pattern.after and not self.on_line(pattern.after, at):
             return None
+        if pattern.ends:
+            since, self.ended = max(self.restart, self.ended), at + 1
+            (expression,) = _compiled(index)
+            found = expression.search(self.text, since, at + _END_MAX)
+            return found.span("secret") if found and found.start() < at else None
         for expression in _compiled(index):
             if found := expression.match(self.text, at):
                 return found.span("secret")
         return None
+
+    def may_start(self, pattern: Pattern, at: int) -> bool:
+        if pattern.starts == "flag":
+            word = _WORD_START.split(self.text[max(self.restart, at - _FLAG_MAX) : at])[-1]
+            return word.startswith("-")
+        return self.text[at - 1] not in _NOT_AFTER[pattern.starts]
+
+    def has(self, word: str) -> bool:
+        """Whether `word` stands anywhere in the text."""
+        if word not in self.there:
+            self.there[word] = word in self.low
+        return self.there[word]
 
     def on_line(self, words: tuple[str, ...], at: int) -> bool:
         """Whether one of `words` stands before `at` on its logical line."""
@@ -185,20 +189,37 @@ class _Scan:
     def skip(self, start: int, end: int) -> None:
         """Move behind a secret; what it holds is no context of anything later."""
         for word in self.seen:
-            last = self.last(word, start)
-            self.seen[word] = (last, end)
+            self.seen[word] = (self.last(word, start), end)
         self.restart = end
 
 
 @cache
-def _literals() -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
-    """Literals with their pattern's index, by a character without which none of them can be there."""
-    groups: dict[str, list[tuple[str, int]]] = {}
+def _literals() -> tuple[re.Pattern[str], dict[str, tuple[int, ...]]]:
+    """An expression for the shortest literal at a place, and the patterns to try there, in their order."""
+    known = {_MASK_START: [_MASKED]}
     for index, pattern in enumerate(library().patterns):
         for literal in pattern.literals:
-            gate = next((c for c in _GATES if c in literal), "")
-            groups.setdefault(gate, []).append((literal, index))
-    return tuple((gate, tuple(group)) for gate, group in groups.items())
+            known.setdefault(literal, []).append(index)
+    shortest = [one for one in known if not any(one != other and one.startswith(other) for other in known)]
+    by_literal = {
+        one: tuple(sorted({index for literal, group in known.items() if literal.startswith(one) for index in group}))
+        for one in shortest
+    }
+    return re.compile(_alternatives(sorted(shortest))), by_literal
+
+
+def _alternatives(words: list[str]) -> str:
+    """One expression for sorted words of which none begins another; common beginnings are looked at once."""
+    parts = []
+    for first, group in groupby(words, key=lambda word: word[:1]):
+        rest = [word[1:] for word in group]
+        parts.append(re.escape(first) + (_alternatives(rest) if rest != [""] else ""))
+    return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
+
+
+@cache
+def _context_words() -> tuple[str, ...]:
+    return ("\n", *dict.fromkeys(word for pattern in library().patterns for word in pattern.after))
 
 
 @cache
