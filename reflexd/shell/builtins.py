@@ -56,6 +56,10 @@ def apply(shell: Shell, call: Call) -> None:
             shell.variables[argv[2]] = None if text is None else [text]
         case "export" | "declare" | "typeset" | "readonly" | "local":
             declared(shell, argv)
+        case "mount" if "--bind" in argv or "-B" in argv or "--rbind" in argv:
+            words = [word for word in argv[1:] if not word.startswith("-")]
+            if len(words) == 2 and all(map(known, words)):
+                shell.links[shell.path(words[1])] = shell.path(words[0])
         case "tee":
             for word in argv[1:]:
                 if not word.startswith("-"):
@@ -98,6 +102,9 @@ def _copied(shell: Shell, call: Call) -> None:
     if len(words) != 2 or not all(map(known, words)):
         return
     source, target = words
+    if source in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+        keep(shell, target, call.stdin, call.fed == "download")
+        return
     if call.name == "ln" and (
         "-s" in call.argv or "--symbolic" in call.argv or any(re.match(r"-\w*s", w) for w in call.argv)
     ):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from reflexd.shell import builtins
+from reflexd.shell import builtins, foreign
 from reflexd.shell.calls import Call, Redirect
 from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, PIPED, STAR, UNKNOWN, UNSET, known, shown
@@ -27,8 +27,9 @@ FILE_MAX = 256 * 1024
 _QUIET_SHELL = frozenset({"--version", "--help"})
 _STATEFUL = names("cd pushd popd read set shift alias export declare typeset readonly local unset eval source . trap")
 _HOOKS = re.compile(
-    r"(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|GIT_ASKPASS|LESSOPEN)\Z"
+    r"(?:PS[0-4]|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|GIT_ASKPASS|LESSOPEN)\Z"
 )
+_EVALUATES = names("let read unset declare typeset local export readonly test [ [[ printf mapfile")
 
 
 def run(
@@ -45,8 +46,7 @@ def run(
     walk, shell = script.walk, script.shell
     walk.count(1 + len(argv) // 8)
     for name, value in assigned:
-        if _HOOKS.match(name) and value:
-            walk.code(value, shell.copy(), None, "", (*via, name), script.depth + 1)
+        hooked(script, name, value, via)
     if not argv:
         for name, value in assigned:
             shell.set(name, value)
@@ -59,6 +59,12 @@ def run(
         _unknown_program(script, argv, stdin, fed, via, nest)
     elif not first.isascii():
         walk.opaque.append("the program's name is not plain ASCII")
+    if first[:1] == "=" and len(first) > 1:  # zsh: the program itself, whatever is called like it
+        argv = (first[1:], *argv[1:])
+    if first in _EVALUATES:
+        for word in argv[1:]:
+            if ("$(" in word or "`" in word) and (first != "printf" or argv[1] == "-v"):
+                script.expander.heredoc(word)  # a subscript in such a word is evaluated once more
     if "/" not in first:
         if first in shell.functions:
             if redirects:
@@ -97,24 +103,41 @@ def _through_links(shell: Shell, word: str, program: str) -> str:
     return path if path != UNKNOWN and shell.linked(word) else word
 
 
+def hooked(script: Script, name: str, value: str, via: tuple[str, ...]) -> None:
+    """A variable whose value some program runs later."""
+    if not value:
+        return
+    if _HOOKS.match(name):
+        script.walk.code(value.translate(_LITERAL), script.shell.copy(), None, "", (*via, name), script.depth + 1)
+    elif name in ("BASH_ENV", "ENV") and known(value):
+        run(script, (".", value), (), (), None, "", (*via, name), 1)
+
+
 def _unknown_program(
     script: Script, argv: tuple[str, ...], stdin: str | None, fed: str, via: tuple[str, ...], nest: int
 ) -> None:
     script.walk.opaque.append(f"the program to run is not known ({shown(argv[0])})")
     if any(mark in argv[0] for mark in GLOB_MARKS):
-        for name in _matching(argv[0]):
+        for name in _matching(argv[0], script.shell.cwd):
             run(script, (name, *argv[1:]), (), (), stdin, fed, via, nest + 1)
 
 
-def _matching(pattern: str) -> list[str]:
+def _matching(pattern: str, cwd: str) -> list[str]:
     """Programs that a pattern might name, the risky ones first."""
     glob = pattern.replace(STAR, "*").replace(ONE, "?").replace(BRACKET, "[")
     if UNKNOWN in glob or UNSET in glob:
         return []
-    names = sorted(RISKY | SHELLS)
+    if "/" not in glob or glob.startswith("."):
+        glob = f"{cwd}/{glob.removeprefix('./')}" if known(cwd) and f"{cwd}/" in _BINS else glob
+    return list(_programs_like(glob))
+
+
+@lru_cache(maxsize=256)
+def _programs_like(glob: str) -> tuple[str, ...]:
+    every = sorted(RISKY | SHELLS)
     if "/" not in glob:
-        return [name for name in names if fnmatchcase(name, glob)][:_CANDIDATES_MAX]
-    return [name for name in names if any(fnmatchcase(place + name, glob) for place in _BINS)][:_CANDIDATES_MAX]
+        return tuple(name for name in every if fnmatchcase(name, glob))[:_CANDIDATES_MAX]
+    return tuple(name for name in every if any(fnmatchcase(at + name, glob) for at in _BINS))[:_CANDIDATES_MAX]
 
 
 def _runs(script: Script, call: Call, nest: int) -> str | None:
@@ -136,9 +159,15 @@ def _runs(script: Script, call: Call, nest: int) -> str | None:
 
 def _own_file(script: Script, call: Call) -> str | None:
     """A program started by the path of a file that this line wrote or fetched."""
-    if "/" not in call.argv[0] or not script.shell.files:
+    shell = script.shell
+    if not shell.files:
         return None
-    held = script.shell.files.get(script.shell.path(call.argv[0]))
+    if "/" in call.argv[0]:
+        held = shell.files.get(shell.path(call.argv[0]))
+    elif "PATH" in shell.variables or any(name == "PATH" for name, _ in call.assigned):
+        held = next((file for path, file in shell.files.items() if path.endswith("/" + call.argv[0])), None)
+    else:
+        held = None
     if held is None:
         return None
     return _file_code(script, call, held, call.argv) or ""
@@ -179,6 +208,9 @@ def _inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str |
         held = shell.files.get(shell.path(path))
         if held is None:
             walk.unseen.append(shown(path))
+        elif held.text is not None and foreign.language(call.name):
+            read = foreign.read(held.text, foreign.language(call.name))
+            _inner(inner, call, Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque), nest + 1)
         else:
             output = _file_code(inner, call, held, (path, *unwrapped.arguments))
     for argv in unwrapped.commands:
@@ -194,6 +226,7 @@ def _inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str |
     return output
 
 
+_STDIN = re.compile(r"-\Z|/dev/stdin\Z|/dev/fd/\d+\Z|/proc/self/fd/\d+\Z")
 _LITERAL = str.maketrans({STAR: "*", ONE: "?", BRACKET: "["})
 
 
@@ -202,7 +235,7 @@ def _shell(script: Script, call: Call) -> str | None:
     via = (*call.via, call.name)
     operands = _operands(call.argv[1:])
     file = operands[0] if operands else None
-    if file is not None and "-s" not in call.argv and file not in ("-", "/dev/stdin", "/proc/self/fd/0", "/dev/fd/0"):
+    if file is not None and "-s" not in call.argv and not _STDIN.match(file):
         if file.startswith(PIPED):
             code, fed = script.walk.piped(file[1:])
             return _fed_code(script, call, code, fed, via)

@@ -225,6 +225,10 @@ class Expander:
             held, is_set = [], False
         if found["hash"]:
             return [str(len("".join(held))) if held is not None and known("".join(held)) and not index else UNKNOWN]
+        if rest == "@P" and held is not None:
+            for value in held:
+                self.heredoc(value)
+            return [UNKNOWN]
         operator = re.match(r":?[-=?+]", rest)
         if operator:
             return self._default(name, held, is_set, operator[0], rest[operator.end() :])

@@ -25,6 +25,7 @@ _NAMED = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", 
 
 def clean(text: str) -> tuple[str, bool]:
     """`text` without characters that could pass for our marks, and whether there were any."""
+    text = text.replace("\r\n", "\n")
     found = _FORGED.sub("\ufffd", text)
     return found, found != text
 

@@ -87,8 +87,11 @@ _READ = re.compile(
 )
 _REDIRECTED = re.compile(r"print[^\n;}]*>>?\s*\"((?:[^\"\\\n]|\\.)*)\"")
 _HOME = re.compile(
-    r"homedir\(\)|ENV\[['\"]HOME['\"]\]|\$ENV\{['\"]?HOME['\"]?\}|process\.env\.HOME|getenv\(['\"]HOME['\"]\)|Dir\.home"
+    r"(?:require\(['\"](?:node:)?os['\"]\)\.|os\.|OS\.)?homedir\(\)|ENV\[['\"]HOME['\"]\]|\$ENV\{['\"]?HOME['\"]?\}"
+    r"|process\.env\.HOME|getenv\(['\"]HOME['\"]\)|Dir\.home"
 )
+_NEXT = re.compile(r"[\s,\[({]*(?:\w+\s*:[\s\[(]*)?")
+_Q = re.compile(r"\bq([qxw]?)\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|/([^/]*)/|\|([^|]*)\||!([^!]*)!)")
 _DECODED = re.compile(
     r"\b(?:eval|Function|instance_eval|loadstring|load)\s*\(?[^;\n]*(?:atob|base64|Buffer\.from|unpack|decode|gzinflate|fromCharCode)"
 )
@@ -145,6 +148,8 @@ def reads_stdin(args: tuple[str, ...]) -> bool:
 def read(code: str, lang: str) -> Foreign:
     """Linear in the code's length; of very long code only the beginning is searched."""
     code = code[:CODE_MAX]
+    if lang in ("perl", "ruby"):
+        code = _Q.sub(_requoted, code)
     found = pycode.read(code) if lang == "python" else None
     if found is not None:
         return Foreign(found.commands, found.code, found.opaque)
@@ -164,6 +169,16 @@ def read(code: str, lang: str) -> Foreign:
     commands.extend(("literal", text) for text in _paths(code))
     opaque = ("it runs code that it decodes first",) if _DECODED.search(code) else ()
     return Foreign(tuple(commands), tuple(shell), opaque)
+
+
+def _requoted(match: re.Match[str]) -> str:
+    """q(), qq(), qx() and qw() in the quotes that are looked for."""
+    kind, *texts = match.groups()
+    text = next(text for text in texts if text is not None)
+    if kind == "x":
+        return f"`{text}`"
+    words = text.split() if kind == "w" else [text]
+    return ", ".join('"' + word.replace('"', '\\"') + '"' for word in words)
 
 
 def _paths(code: str) -> list[str]:
@@ -200,7 +215,7 @@ def _handed_over(code: str) -> tuple[list[tuple[str, ...]], list[str]]:
     end = 0
     for match in _STRING.finditer(code):
         text = _unescaped(next(group for group in match.groups() if group is not None))
-        joined = bool(row) and re.fullmatch(r"[\s,\[(]*", code[end : match.start()]) is not None
+        joined = bool(row) and _NEXT.fullmatch(code, end, match.start()) is not None
         end = match.end()
         if joined:
             row.append(text)

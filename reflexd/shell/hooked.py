@@ -7,8 +7,8 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from reflexd.shell.calls import Call
-from reflexd.shell.carriers import ITEMS_MAX, Unwrapped
-from reflexd.shell.options import names, split
+from reflexd.shell.carriers import ITEMS_MAX, Unwrapped, commands
+from reflexd.shell.options import command_at, names, split
 
 _GIT_PROGRAMS = re.compile(
     r"(?:alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass)|diff\.external|diff\..*\.(?:command|textconv)"
@@ -106,7 +106,90 @@ def _make(call: Call) -> Unwrapped | None:
     return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
 
 
+_SED_RUNS = re.compile(r"(?:\A|[;{}\n]|\d|\$|/)\s*e\s+([^\n]+)")
+_SED_RUN = re.compile(r"s(\W)(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[gpiIm0-9]*e", re.S)
+
+
+def _sed(call: Call) -> Unwrapped | None:
+    """The e command, and the e of s///e."""
+    words = split(call.argv[1:], names("-e --expression -f --file -l -i -E"))
+    scripts = words.all("-e", "--expression") or words.operands[:1]
+    code = [match[1] for text in scripts for match in _SED_RUNS.finditer(text)]
+    code.extend(re.sub(r"\\(.)", r"\1", match[2]) for text in scripts for match in _SED_RUN.finditer(text))
+    return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
+
+
+def _prompt(call: Call) -> Unwrapped | None:
+    """Programs with a prompt of their own at which a line can go to a shell: ed, psql, mysql, sqlite3, gdb, less."""
+    lines = [*(call.stdin or "").splitlines(), *(line for word in call.argv[1:] for line in word.splitlines())]
+    code = [match[1] for line in lines if (match := re.match(r"\s*(?:\\?!|\.(?:shell|system)\s|shell\s)\s*(.+)", line))]
+    return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
+
+
+def _man(call: Call) -> Unwrapped | None:
+    code = split(call.argv[1:], names("-P --pager")).all("-P", "--pager")
+    return Unwrapped(code=code) if code else None
+
+
+def _tmux(call: Call) -> Unwrapped | None:
+    """A command for a new window, and text typed into one that is there."""
+    args = call.argv[1:]
+    verbs = names(
+        "new new-session neww new-window splitw split-window send send-keys respawn-pane run run-shell if-shell popup"
+    )
+    at = next((i for i, word in enumerate(args) if word in verbs), None)
+    if at is None:
+        return None
+    words = split(args[at + 1 :], names("-s -n -t -c -x -y -F -e -l -p -N -b")).operands
+    words = tuple(word for word in words if word not in ("Enter", "C-m", "Space", "C-c", "C-d"))
+    return Unwrapped(code=(" ".join(words),)) if words else None
+
+
+def _screen(call: Call) -> Unwrapped | None:
+    args = call.argv[1:]
+    if "stuff" in args:
+        text = " ".join(args[args.index("stuff") + 1 :])
+        return Unwrapped(code=(text.replace("\\n", "\n").replace("^M", "\n"),))
+    return commands(args[command_at(args, names("-S -t -c -e -s -T -p -h -L")) :])
+
+
+def _each(call: Call) -> Unwrapped | None:
+    """Every operand is a command line of its own."""
+    words = split(call.argv[1:], names("-n --names -c --prefix-colors --exec -x -w --watch -e --ext"))
+    code = (*words.operands, *words.all("--exec", "-x"))
+    return Unwrapped(code=tuple(text for text in code if " " in text)[:ITEMS_MAX]) or None
+
+
+def _powershell(call: Call) -> Unwrapped | None:
+    args = call.argv[1:]
+    for i, word in enumerate(args):
+        if word.lower() in ("-c", "-command", "/c") and i + 1 < len(args):
+            return Unwrapped(code=(" ".join(args[i + 1 :]).replace("\\", "/"),))
+        if word.lower() in ("-e", "-ec", "-enc", "-encodedcommand"):
+            return Unwrapped(opaque=("powershell runs encoded text",))
+    return None
+
+
+def _terminal(call: Call) -> Unwrapped | None:
+    args = call.argv[1:]
+    at = next((i for i, word in enumerate(args) if word in ("-e", "-x", "--")), None)
+    if at is None or at + 1 >= len(args):
+        return None
+    return Unwrapped(code=(args[at + 1],)) if at + 2 == len(args) else commands(args[at + 1 :])
+
+
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
+    "sed": _sed,
+    "gsed": _sed,
+    **dict.fromkeys(
+        ("ed", "psql", "mysql", "mariadb", "sqlite3", "gdb", "less", "more", "ftp", "sftp", "lftp"), _prompt
+    ),
+    "man": _man,
+    "tmux": _tmux,
+    "screen": _screen,
+    **dict.fromkeys(("concurrently", "nodemon", "watchexec", "npm-run-all", "run-p", "run-s"), _each),
+    **dict.fromkeys(("pwsh", "powershell", "pwsh.exe", "powershell.exe"), _powershell),
+    **dict.fromkeys(("xterm", "gnome-terminal", "konsole", "alacritty", "kitty", "foot", "wezterm"), _terminal),
     "git": _git,
     "tar": _tar,
     "gtar": _tar,

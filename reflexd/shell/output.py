@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
+import posixpath
 import re
 from collections.abc import Callable
 
@@ -23,6 +24,10 @@ PRINTED_MAX = 64 * 1024
 def printed(call: Call) -> str | None:
     if call.name == "pwd":
         return call.cwd + "\n"
+    if call.name in ("realpath", "readlink", "grealpath"):
+        path = call.argv[-1]
+        whole = path if path.startswith("/") else f"{call.cwd}/{path}"
+        return posixpath.normpath(whole) + "\n" if known(whole) and len(call.argv) > 1 else None
     if call.name == "mktemp":
         return f"/tmp/tmp.{UNKNOWN}\n"  # noqa: S108
     if call.name in ("find", "gfind") and not {"-exec", "-execdir", "-delete", "-printf", "-ls"} & set(call.argv):
@@ -219,6 +224,10 @@ def _command(args: tuple[str, ...], stdin: str | None) -> str | None:
     return _which(args[1:], stdin) if args[:1] in (("-v",), ("-V",)) else None
 
 
+def _type(args: tuple[str, ...], stdin: str | None) -> str | None:
+    return _which(args[1:], stdin) if args[:1] in (("-P",), ("-p",)) else None
+
+
 def _flag(args: tuple[str, ...], *names: str) -> bool:
     for word in args:
         if word.startswith("--"):
@@ -254,6 +263,7 @@ PRINTERS: dict[str, Printer] = {
     "dirname": _dirname,
     "which": _which,
     "command": _command,
+    "type": _type,
     "true": _nothing,
     ":": _nothing,
     "cd": _nothing,

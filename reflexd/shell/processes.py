@@ -166,7 +166,17 @@ def _attach(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     ], False
 
 
+def _crontab(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    words = split(call.argv[1:], names("-u"))
+    if words.has("-l"):
+        return [], True
+    if words.has("-r"):
+        return [Effect("delete", "crontab", ("startup",), detail="crontab")], False
+    return [Effect("write", "crontab", ("startup",), detail="crontab")], False
+
+
 SPECIAL = {
+    "crontab": _crontab,
     **dict.fromkeys(("gdb", "lldb", "strace", "ltrace", "reptyr", "gcore"), _attach),
     "kill": _kill,
     "pkill": _pkill,

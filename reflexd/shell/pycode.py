@@ -32,7 +32,7 @@ _RUN = frozenset(
         "execl",
         "execlp",
     }
-    | {"spawnv", "spawnl", "spawnvp", "spawnlp", "execve", "posix_spawn", "startfile", "local", "sudo"}
+    | {"spawn", "spawnv", "spawnl", "spawnvp", "spawnlp", "execve", "posix_spawn", "startfile", "local", "sudo"}
 )
 _WRITE = frozenset({"write_text", "write_bytes", "touch_config"})
 _READ = frozenset({"read_text", "read_bytes"})
@@ -112,7 +112,7 @@ class _Reader:
                 for alias in node.names:
                     if alias.asname:
                         self._names[alias.asname] = ast.Name(alias.name.rpartition(".")[2])
-            elif isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
                 self._names[node.target.id] = node.iter
             elif isinstance(node, ast.Call):
                 calls.append(node)
@@ -153,7 +153,10 @@ class _Reader:
 
     def _run(self, call: ast.Call, first: ast.expr, name: str) -> None:
         resolved = self._resolve(first)
-        if isinstance(resolved, ast.List | ast.Tuple):
+        if isinstance(resolved, ast.Call) and self._name(resolved.func) == "split":
+            split_up = resolved.args[0] if resolved.args else getattr(resolved.func, "value", resolved)
+            words = self._text(split_up).split()
+        elif isinstance(resolved, ast.List | ast.Tuple):
             words = [self._text(item) for item in resolved.elts]
         elif name.startswith(("exec", "spawn", "create_", "posix")) and len(call.args) > 1:
             rest = call.args[1:]
@@ -206,7 +209,12 @@ class _Reader:
         self._on(("tee",) if writes else ("cat",), target)
 
     def _on(self, words: tuple[str, ...], target: ast.expr | None) -> None:
-        if target is not None:
+        if target is None:
+            return
+        resolved = self._resolve(target)
+        if isinstance(resolved, ast.List | ast.Tuple | ast.Set):
+            self.commands.extend((*words, self._text(item)) for item in resolved.elts[:PATHS_MAX])
+        else:
             self.commands.append((*words, self._text(target)))
 
     def _name(self, node: ast.AST) -> str:

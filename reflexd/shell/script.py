@@ -279,6 +279,11 @@ class Script:
             else:
                 words.extend(self.fields(child))
         builtins.declared(self.shell, tuple(words))
+        for word in words[1:]:
+            name, _, value = word.partition("=")
+            commands.hooked(self, name, value, self.via)
+            if "$(" in name or "`" in name:
+                self.expander.heredoc(name)
         self.walk.note(Call(tuple(words), self.shell.cwd, via=self.via))
         return ""
 
@@ -292,6 +297,7 @@ class Script:
                 self.shell.variables[name] = [*(before or []), *held]
             else:
                 self.shell.set(name, text)
+                commands.hooked(self, name, text, self.via)
         return pairs
 
     def _assigned(self, node: syntax.Node) -> list[tuple[str, str]]:
@@ -321,7 +327,11 @@ class Script:
         if nest > NEST_MAX:
             raise Budget("it is nested too deeply")
         if node.type in _WORDS:
-            self.text(node)
+            raw = self.raw(node)
+            self.walk.count()
+            self.expander.text(raw)
+            if node.type == "raw_string" and "[$(" in raw:
+                self.expander.heredoc(raw)  # a subscript in a test is evaluated once more
             return
         for child in node.named_children:
             if child.type in ("command", "pipeline", "list", "redirected_statement", "subshell"):

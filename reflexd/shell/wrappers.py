@@ -270,7 +270,7 @@ def _su(call: Call) -> Unwrapped | None:
     if call.name == "runuser" and found.has("-u", "--user"):
         at = command_at(args, names("-u --user -g -G"))
         return commands(args[at:])
-    if "--" in args or len(found.operands) > 1:
+    if "--" in args or len([word for word in found.operands if word != "-"]) > 1:
         return Unwrapped(opaque=("su hands its words to a shell",))
     return Unwrapped(commands=(("sh",),)) if call.fed else None
 
