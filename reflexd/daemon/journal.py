@@ -22,7 +22,7 @@ from msgspec import Struct, structs
 from reflexd import paths
 from reflexd.daemon.lane import Lane
 from reflexd.errors import ReflexError
-from reflexd.guard.redact import redact
+from reflexd.guard.redact import redact_head
 
 FORMAT = 1
 BLOCK = 1 << 16
@@ -194,12 +194,12 @@ def _said(error: Exception) -> str:
 def _line(row: Row) -> bytes:
     kept = structs.replace(
         row,
-        call=redact(row.call)[:FIELD_MAX],
-        reason=redact(row.reason)[:FIELD_MAX],
+        call=redact_head(row.call, FIELD_MAX),
+        reason=redact_head(row.reason, FIELD_MAX),
         cwd=row.cwd[:FIELD_MAX],
         tool=row.tool[:256],
         session=row.session[:FIELD_MAX],
-        findings=tuple(Why(f.rule, f.decision, redact(f.reason)[:FIELD_MAX]) for f in row.findings),
+        findings=tuple(Why(f.rule, f.decision, redact_head(f.reason, FIELD_MAX)) for f in row.findings),
     )
     try:
         return msgspec.json.encode(kept) + b"\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reflexd.guard.redact import redact
+from reflexd.guard.redact import redact_head
 from reflexd.types import (
     Code,
     Edit,
@@ -23,8 +23,8 @@ SHOWN_MAX = 4096
 
 
 def shown(tool: Tool) -> str:
-    # Redacted whole and cut afterwards: the half of a secret that a cut leaves has no shape to know it by.
-    return redact(_text(tool))[:SHOWN_MAX]
+    # Not cut before: the half of a secret that a cut leaves has no shape to know it by.
+    return redact_head(_text(tool), SHOWN_MAX)
 
 
 def _text(tool: Tool) -> str:
