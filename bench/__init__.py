@@ -1,0 +1,1 @@
+"""What product.md promises in numbers, measured: `python bench/hook.py`."""
