@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import posixpath
 import re
 import shlex
 from collections.abc import Iterable, Iterator
@@ -17,7 +18,7 @@ import msgspec
 from reflexd.core import patches
 from reflexd.shell.calls import Call, Reading
 from reflexd.shell.effects import INHERITED, effects
-from reflexd.shell.fields import shown
+from reflexd.shell.fields import STAR, shown
 from reflexd.shell.interpret import read
 from reflexd.shell.places import Ground
 from reflexd.shell.rawscan import segments
@@ -77,13 +78,15 @@ def _ground(context: Context) -> Ground:
 def _facts(tool: Tool, context: Context, ground: Ground) -> Facts:
     match tool:
         case Shell(command, workdir):
-            return _shell(command, workdir or context.cwd, context, ground)
+            return _shell(command, _directory(workdir, context), context, ground)
         case Code(language, source):
             return _code(language, source, context, ground)
         case Read(path):
             return Facts(effects=(_on("read", path, ground),), read_only=True)
         case Search(_, path):
-            return Facts(effects=(_on("read", path or context.cwd, ground),), read_only=True)
+            # A search shows lines of the files below: those of a directory of keys are read, not named.
+            where = path or context.cwd
+            return Facts(effects=(_on("read", where, ground), _on("read", f"{where}/{STAR}", ground)), read_only=True)
         case Write(path, content):
             return Facts(effects=tuple(_written(path, content, True, ground)))
         case Edit(path, added):
@@ -98,6 +101,13 @@ def _facts(tool: Tool, context: Context, ground: Ground) -> Facts:
             return _arguments(name, args, ground)
         case Spawn():
             return Facts()
+
+
+def _directory(workdir: str, context: Context) -> str:
+    """Where a call that names a directory of its own runs."""
+    if workdir == "~" or workdir.startswith("~/"):
+        return context.home + workdir[1:]
+    return posixpath.normpath(posixpath.join(context.cwd, workdir)) if workdir else context.cwd
 
 
 def _shell(command: str, cwd: str, context: Context, ground: Ground) -> Facts:
@@ -157,7 +167,9 @@ def _code(language: str, source: str, context: Context, ground: Ground) -> Facts
     known = _INTERPRETERS.get(language.lower())
     if known is None and language.lower() in ("bash", "sh", "shell", "zsh"):
         return _shell(source, context.cwd, context, ground)
-    return _shell(f"{known or 'python3 -c'} {shlex.quote(source)}", context.cwd, context, ground)
+    if known is None:
+        return Facts(opaque=f"it is {shown(language)} code, which is not read here")
+    return _shell(f"{known} {shlex.quote(source)}", context.cwd, context, ground)
 
 
 def _written(path: str, content: str, whole: bool, ground: Ground) -> Iterator[Effect]:
@@ -192,11 +204,14 @@ def _patch(text: str, ground: Ground, cwd: str = "") -> Facts:
     return Facts(effects=tuple(found), opaque=opaque)
 
 
-def _fetch(url: str, ground: Ground) -> Facts:
-    scheme, colon, rest = url.partition(":")
-    if colon and scheme.lower() == "file":
-        return Facts(effects=(_on("read", "/" + rest.lstrip("/"), ground),), read_only=True)
-    return Facts(effects=(Effect("connect", url),), read_only=True)
+def _fetch(urls: str, ground: Ground) -> Facts:
+    """One URL, or several between white space."""
+    found: dict[Effect, None] = {}
+    for url in urls.split():
+        scheme, colon, rest = url.partition(":")
+        local = colon and scheme.lower() == "file"
+        found[_on("read", "/" + rest.lstrip("/"), ground) if local else Effect("connect", url)] = None
+    return Facts(effects=tuple(found), read_only=True)
 
 
 def _arguments(name: str, args: str, ground: Ground) -> Facts:

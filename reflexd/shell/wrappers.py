@@ -275,6 +275,10 @@ def _su(call: Call) -> Unwrapped | None:
     return Unwrapped(commands=(("sh",),)) if call.fed else None
 
 
+_PROMPTING = frozenset({"-i", "-q", "-u", "-B", "-E", "-s", "-S", "-I", "-a", "--interactive"})
+"""Options with which an interpreter still waits for what is typed."""
+
+
 def _foreign(call: Call) -> Unwrapped | None:
     language = foreign.language(call.name)
     args = call.argv[1:]
@@ -289,6 +293,8 @@ def _foreign(call: Call) -> Unwrapped | None:
         if "-m" in args:
             return None
         file = next((word for word in args if not word.startswith("-")), None)
+        if file is None and not call.fed and _PROMPTING.issuperset(args):
+            return Unwrapped(opaque=(f"a bare {call.name} runs whatever is typed into it",))
         return Unwrapped(files=(file,), arguments=tuple(args)) if file else None
     read = foreign.read(code, language)
     return Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque)
