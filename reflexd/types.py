@@ -306,7 +306,7 @@ class Context(Struct, frozen=True):
     `can_ask` is proved, never assumed: the agent, its version and the flags of its
     process are known to put a prompt before a person. `foreign_namespace`: the peer
     lives in another mount or pid namespace, so the paths it names may not be ours.
-    `protected` are reflex's own places; `hook_files` the agents' files that hook it in.
+    `protected` are reflex's own places, `own_pids` its processes; `hook_files` the agents' files that hook it in.
     """
 
     cwd: str
@@ -319,6 +319,7 @@ class Context(Struct, frozen=True):
     foreign_namespace: bool = False
     protected: tuple[str, ...] = ()
     hook_files: tuple[str, ...] = ()
+    own_pids: tuple[int, ...] = ()
 
 
 class Reply(Struct, frozen=True):

@@ -54,6 +54,7 @@ class Surroundings:
             foreign_namespace=peers.foreign_namespace(pid),
             protected=self._protected,
             hook_files=_hook_files(self._base, home, moved),
+            own_pids=(os.getpid(),),
         )
 
 

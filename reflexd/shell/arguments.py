@@ -41,7 +41,10 @@ def parse(args: tuple[str, ...], row: Row) -> Parsed:
             i += 2
         elif word.startswith("--"):
             name, equals, value = word.partition("=")
-            name = _whole(name, row)
+            if name not in row.long:
+                # GNU programs take an option cut short, others do not: it may mean the long one, it proves nothing.
+                strange = True
+                name = _whole(name, row)
             flags.add(name)
             if name in row.with_value:
                 if equals:

@@ -22,6 +22,7 @@ from reflexd.types import Context, Place
 
 _PROC_ROOT = re.compile(r"/+proc/[^/]+/(?:root|task/[^/]+/root)(?=/|$)")
 _PROC_CWD = re.compile(r"/+proc/(?:self|thread-self|\d+)/cwd(?=/|$)")
+_PLUGIN = re.compile(r"/reflex(?:\.\w+|/[^/]+)?\Z")  # a hook file that is reflex's own from the first byte to the last
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]+[^\\/]*|\$.*)?[\\/]*\Z")
 
 
@@ -69,6 +70,7 @@ class Ground:
         self.home = _normal(context.home) if context.home.startswith("/") else ""
         self.cwd = _normal(context.cwd) if context.cwd.startswith("/") else UNKNOWN
         self.env = context.env
+        self.own_pids = frozenset(map(str, context.own_pids))
         known = data()
         base = self.home or "/home/nobody"
         own = [f"{base}/.config/reflex", f"{base}/.local/state/reflex", f"{base}/.local/share/reflex"]
@@ -77,8 +79,11 @@ class Ground:
             f"{base}/.config/systemd/user/reflexd.socket",
             f"{base}/Library/LaunchAgents/reflexd.plist",
         ]
-        self.protected = tuple(dict.fromkeys([*map(_normal, context.protected), *own, *units]))
-        self.hook_files = tuple(map(_normal, context.hook_files))
+        hooks = [_normal(path) for path in context.hook_files]
+        plugins = [path for path in hooks if _PLUGIN.search(path)]
+        processes = [f"/proc/{pid}" for pid in context.own_pids]
+        self.protected = tuple(dict.fromkeys([*map(_normal, context.protected), *own, *units, *plugins, *processes]))
+        self.hook_files = tuple(path for path in hooks if path not in plugins)
         self._files = [
             (place, matcher(files.names, base), matcher(files.exempt, base), files)
             for place, files in known.files.items()

@@ -39,7 +39,7 @@ def _kill(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     found = []
     for word in words:
         places: tuple[Place, ...] = ()
-        if word == "-1":
+        if word == "-1" or word.lstrip("-") in ground.own_pids:
             places = ("reflex",)
         elif UNKNOWN in word or UNSET in word:
             places = ("unknown",)
@@ -158,12 +158,14 @@ def _reaches(pattern: str, text: str, exact: bool, fold: bool) -> bool:
     return (compiled.fullmatch(text) if exact else compiled.search(text)) is not None
 
 
+def _whose(pid: str, ground: Ground) -> tuple[Place, ...]:
+    return ("reflex",) if pid in ground.own_pids else ("unknown",) if UNKNOWN in pid else ()
+
+
 def _attach(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     """A debugger or tracer that takes hold of a running process."""
     pids = split(call.argv[1:], names("-p --pid -e -o -s -u -E -P -a -b -I -O -S -X -ex -x")).all("-p", "--pid")
-    return [
-        Effect("signal", shown(pid), ("unknown",) if UNKNOWN in pid else (), detail=call.name) for pid in pids
-    ], False
+    return [Effect("signal", shown(pid), _whose(pid, ground), detail=call.name) for pid in pids], False
 
 
 def _crontab(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
