@@ -106,6 +106,17 @@ def test_what_others_changed_since_is_kept(world: World) -> None:
     assert world.read(".config/opencode/opencode.jsonc") == samples.OPENCODE.replace("// mine", "// still mine")
 
 
+def test_settings_that_somebody_emptied_since_stay_as_they_are(world: World) -> None:
+    world.write(".claude/settings.json", samples.CLAUDE)
+    world.write(".hermes/config.yaml", samples.HERMES)
+    assert world.ctl("setup", "--yes").returncode == 0
+    world.write(".claude/settings.json", "{}\n")
+    world.write(".hermes/config.yaml", "")
+    assert world.ctl("uninstall", "--yes").returncode == 0
+    assert world.read(".claude/settings.json") == "{}\n"
+    assert world.read(".hermes/config.yaml") == ""
+
+
 def test_a_change_between_two_setups_is_no_reason_to_lose_the_first_bytes(world: World) -> None:
     world.write(".claude/settings.json", samples.CLAUDE)
     assert world.ctl("setup", "--yes").returncode == 0
