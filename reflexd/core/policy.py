@@ -83,11 +83,13 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
         if self.when.opaque is not None and self.when.opaque != bool(facts.opaque):
             return None
         if self.when == When(opaque=self.when.opaque):
-            return Finding(self.id, Decision(self.decision), self.reason.format(opaque=facts.opaque, **_NOTHING))
+            return Finding(
+                self.id, Decision(self.decision), self.reason.format(opaque=_one_line(facts.opaque), **_NOTHING)
+            )
         for effect in facts.effects:
             if self.when.matches(effect):
                 reason = self.reason.format(
-                    target=_one_line(effect.target), detail=_one_line(effect.detail), opaque=facts.opaque
+                    target=_one_line(effect.target), detail=_one_line(effect.detail), opaque=_one_line(facts.opaque)
                 )
                 return Finding(self.id, Decision(self.decision), reason)
         return None
