@@ -6,7 +6,7 @@ import msgspec
 
 from reflexd import paths
 from reflexd.ctl.rows import local_time, printable
-from reflexd.daemon.journal import Row, find, read_rows
+from reflexd.daemon.journal import Row, find, last_refusal, read_rows
 from reflexd.errors import ReflexError
 from reflexd.setup.tries import is_try
 
@@ -29,8 +29,9 @@ def _row(path: str, wanted: str | None) -> Row:
         if wanted:
             row = find(path, wanted)
         else:
-            # The refusals that setup and doctor provoke are nobody's question.
+            # The refusals that setup and doctor provoke are nobody's question, unless there are no others.
             row = next((row for row in read_rows(path) if row.refused and not is_try(row.session, row.cwd)), None)
+            row = row or last_refusal(path)
     except OSError as e:
         raise ReflexError(f"cannot read {path}: {e.strerror}") from e
     if row is None and wanted:
