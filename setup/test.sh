@@ -144,8 +144,8 @@ else
         fail "no Python 3.11 or newer that $user can run" 'one below a private home does not do; Debian: apt install python3 python3-venv'
     mkdir "$temp/tree" "$temp/home" "$temp/tmp"
     git ls-files -z --cached --others --exclude-standard |
-        tar --create --null --files-from - --ignore-failed-read | tar --extract --directory "$temp/tree" ||
-        fail 'the tree could not be copied'
+        tar --create --null --files-from - --ignore-failed-read | tar --extract --directory "$temp/tree"
+    [ -f "$temp/tree/pyproject.toml" ] || fail 'the tree could not be copied' 'see the words of git and tar above'
     environment "$theirs" "$temp/venv" "$temp/tree" || fail "the environment for $user could not be made"
     chmod 755 "$temp"
     chown -R "$user" "$temp/tree" "$temp/home" "$temp/tmp" "$temp/venv"
