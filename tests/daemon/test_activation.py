@@ -97,7 +97,8 @@ def test_anything_else_is_refused(short_home: str, listening: list[socket.socket
             held[0].bind(other)
         case "not listening":
             held = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)]
-            held[0].bind(other)
+            os.unlink(paths.hook_socket(short_home))
+            held[0].bind(paths.hook_socket(short_home))
         case "elsewhere":
             held = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)]
             held[0].bind(other)

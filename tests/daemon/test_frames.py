@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import socket
+import tempfile
 import threading
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +19,14 @@ from reflexd.daemon import server
 from tests.daemon.running import Daemon, answer, bash
 
 MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """One for all of these: whatever one of them sends, the next has to be served."""
+    with tempfile.TemporaryDirectory(prefix="rx", dir="/tmp") as home, Daemon(home) as running:
+        yield running
+        assert "bug: " not in running.log(), running.log()
 
 
 def test_a_harmless_call_passes_without_a_word(daemon: Daemon) -> None:
@@ -103,6 +113,16 @@ def test_a_broken_frame_is_answered_with_a_refusal(daemon: Daemon, data: bytes) 
     assert reply.stderr.startswith(b"reflex: ")
 
 
+def test_a_request_longer_than_it_says_is_refused_at_once(daemon: Daemon) -> None:
+    assert b"longer than it says" in daemon.send(b"RFX1 claude PreToolUse 5000 3\n{}{}").stderr
+
+
+def test_who_is_refused_early_can_send_the_rest_and_read_why(daemon: Daemon) -> None:
+    with daemon.connect() as sock:
+        sock.sendall(b"nonsense\n" + b"a" * (4 * MIB))
+        assert b"malformed" in answer(sock).stderr
+
+
 def test_a_request_that_ends_early_is_refused(daemon: Daemon) -> None:
     for data in (b"", b"RFX1 cl", b"RFX1 claude PreToolUse 5000 10\n{"):
         with daemon.connect() as sock:
@@ -128,6 +148,20 @@ def test_three_megabytes_are_judged(daemon: Daemon) -> None:
     payload = bash("", tool_name="Write", tool_input=written)
     assert daemon.call("claude", "PreToolUse", payload).exit == 2
     assert len(daemon.rows()[0].call) < 4096
+
+
+def test_large_ones_at_once_take_turns(daemon: Daemon) -> None:
+    payload = bash("", tool_name="Write", tool_input={"file_path": "/tmp/x", "content": "a" * MIB})
+    codes: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: codes.append(daemon.call("claude", "PreToolUse", payload).exit))
+        for _ in range(3 * server.BULKY_MAX)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert codes == [0] * len(threads)
 
 
 def test_others_are_served_while_large_ones_are_judged(daemon: Daemon) -> None:

@@ -150,6 +150,21 @@ def test_a_bug_after_the_verdict_is_a_refusal_too(world: World, monkeypatch: pyt
     assert world.answer(bash("git status")).exit == 2
 
 
+def test_a_refusal_is_on_the_disk_before_it_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def noting(fd: int) -> None:
+        fsync(fd)
+        synced.append(world.row.call)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    world.answer(bash("git status"))
+    assert synced == []
+    world.answer(bash("rm -rf ~"))
+    assert synced == ["rm -rf ~"]
+
+
 def test_a_disk_that_hangs_holds_no_refusal_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gates, "RULES_S", 0.05)
     over = threading.Event()
