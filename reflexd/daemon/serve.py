@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import resource
@@ -24,7 +25,7 @@ from reflexd.daemon.standing import Standing
 
 FILES = 2048  # descriptors: every connection, and room
 FINISH_S = 5.0
-SYNC_EVERY_S = 1.0
+SYNC_EVERY_S = 5.0
 WATCH_AGAIN_S = 1.0
 LOOK_MS = 2000
 MAPPED = 256 * 1024
@@ -44,6 +45,8 @@ async def serve(base: str, sockets: Sockets) -> None:
     sessions = Sessions(standing.seen())
     gate = Gate(base, standing, journal, sessions, work)
     gate.warm()
+    gc.collect()
+    gc.freeze()  # what is there by now stays: a collection that walks it all would hold a call up
     over = anyio.Event()
     live = Live(gate, standing, journal, sessions, sockets.activated, over.set)
     hook = Server(gate, os.geteuid())
@@ -102,7 +105,7 @@ async def _reload_on_change(base: str, standing: Standing, disk: Lane, over: any
 
 
 async def _keep_up(journal: Journal, standing: Standing, sessions: Sessions, disk: Lane) -> None:
-    """Passing rows reach the disk a second late at most; what agents were last seen doing, too."""
+    """Passing rows reach the disk SYNC_EVERY_S late at most; what agents were last seen doing, too."""
     kept = sessions.seen
     while True:
         await anyio.sleep(SYNC_EVERY_S)
