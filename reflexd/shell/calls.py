@@ -40,7 +40,8 @@ class Call(Struct, frozen=True):
     @property
     def name(self) -> str:
         """The program's own name, without its directory."""
-        return self.argv[0].rstrip("/").rpartition("/")[2] if self.argv else ""
+        first = self.argv[0] if self.argv else ""
+        return first.rstrip("/").rpartition("/")[2] if "/" in first else first
 
 
 class Reading(Struct, frozen=True):

@@ -63,6 +63,12 @@ def data() -> _Data:
     return msgspec.convert(tomllib.loads(raw), _Data)
 
 
+@functools.lru_cache(maxsize=64)
+def _prefixes(landmarks: tuple[str, ...]) -> tuple[str, ...]:
+    """What a path below one of these begins with; a path is held against the same few landmarks again and again."""
+    return tuple(mark + "/" for mark in landmarks)
+
+
 class Ground:
     """One user's home, and the files that reflex guards for that user."""
 
@@ -104,10 +110,10 @@ class Ground:
         `deep`: what lies below it is meant as well, so a directory that holds a guarded file counts.
         """
         here = self.cwd if cwd is None else cwd
-        found: dict[Place, None] = {}
         path = self._absolute(word, here)
-        for reading in dict.fromkeys((path, self._absolute(word.replace(UNSET, ""), here))):
-            found.update(dict.fromkeys(self._places(reading, deep)))
+        found = dict.fromkeys(self._places(path, deep))
+        if UNSET in word:
+            found.update(dict.fromkeys(self._places(self._absolute(word.replace(UNSET, ""), here), deep)))
         return shown(path), tuple(found)
 
     def _absolute(self, word: str, cwd: str) -> str:
@@ -134,6 +140,8 @@ class Ground:
         if located:
             found.append(self._location(path))
         found.extend(self._special(path, deep))
+        if found[0] == "system" and self._covers(path, (*data().system.whole, *self._shared_below)):
+            found.append("system_whole")
         if found[0] not in ("root", "home", "system", "device") and self._is_disposable(path):
             found.append("disposable")
         return found
@@ -215,7 +223,8 @@ class Ground:
     def _meets(self, path: str, landmarks: tuple[str, ...] | list[str], deep: bool) -> bool:
         """Whether the path is, or as a pattern may be, one of the landmarks (or, deep, a directory above one)."""
         if not MARKS.search(path):
-            return any(mark == path or (deep and mark.startswith(path.rstrip("/") + "/")) for mark in landmarks)
+            below = path.rstrip("/") + "/"
+            return path in landmarks or (deep and any(mark.startswith(below) for mark in landmarks))
         parts = path.split("/")
         if parts[1:2] in ([UNKNOWN], [UNSET]) or path.count(UNKNOWN) + path.count(UNSET) > 1:
             return False
@@ -235,7 +244,7 @@ class Ground:
     def _below(self, path: str, landmarks: tuple[str, ...]) -> bool:
         """Whether the path lies strictly below a landmark."""
         if not MARKS.search(path):
-            return any(path.startswith(mark + "/") for mark in landmarks)
+            return path.startswith(_prefixes(landmarks))
         parts = path.split("/")
         for mark in landmarks:
             names = mark.split("/")

@@ -98,10 +98,20 @@ def _secrets() -> dict[str, list[tuple[str, ...]]]:
     return found
 
 
+@functools.cache
+def _settings() -> dict[str, tuple[str, ...]]:
+    """By the program's name, because every call is looked up here."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in _file().settings:
+        name = text.partition(" ")[0]
+        found[name] = (*found.get(name, ()), text + " ")
+    return found
+
+
 def prints_settings(name: str, args: tuple[str, ...]) -> bool:
     """Whether this call prints assignments for the shell, which is what it is evaluated for."""
-    line = " ".join((name, *args))
-    return any(line == known or line.startswith(known + " ") for known in _file().settings)
+    known = _settings().get(name.partition(" ")[0], ())
+    return bool(known) and (" ".join((name, *args)) + " ").startswith(known)
 
 
 def prints_secret(name: str, args: tuple[str, ...]) -> bool:
