@@ -202,7 +202,8 @@ Place = Literal[
     "home",  # a home directory, or everything right below it
     "home_entry",  # right below the home directory
     "home_inner",  # deeper in the home directory, outside the workspace
-    "system",  # what the machine needs: /etc, /usr, ...
+    "system",  # what the machine needs: /etc, /usr, ... and everything below
+    "system_whole",  # such a directory itself
     "shared",  # below /opt, /srv, /usr/local, /var: other people's, but not the machine's own
     "device",  # a disk, or the kernel's memory
     "scratch",  # temporary directories

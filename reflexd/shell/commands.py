@@ -108,7 +108,9 @@ def hooked(script: Script, name: str, value: str, via: tuple[str, ...]) -> None:
     if not value:
         return
     if _HOOKS.match(name):
-        script.walk.code(value.translate(_LITERAL), script.shell.copy(), None, "", (*via, name), script.depth + 1)
+        script.walk.code(
+            value.translate(_LITERAL).lstrip("|-"), script.shell.copy(), None, "", (*via, name), script.depth + 1
+        )
     elif name in ("BASH_ENV", "ENV") and known(value):
         run(script, (".", value), (), (), None, "", (*via, name), 1)
 

@@ -107,13 +107,14 @@ def _make(call: Call) -> Unwrapped | None:
 
 
 _SED_RUNS = re.compile(r"(?:\A|[;{}\n]|\d|\$|/)\s*e\s+([^\n]+)")
-_SED_RUN = re.compile(r"s(\W)(?:\\.|(?!\1).)*\1((?:\\.|(?!\1).)*)\1[gpiIm0-9]*e", re.S)
+_SED_RUN = re.compile(r"s(\W)(?:\\.|(?!\1)[^\\])*+\1((?:\\.|(?!\1)[^\\])*+)\1[gpiIm0-9]*e", re.S)
+SED_MAX = 2000
 
 
 def _sed(call: Call) -> Unwrapped | None:
     """The e command, and the e of s///e."""
     words = split(call.argv[1:], names("-e --expression -f --file -l -i -E"))
-    scripts = words.all("-e", "--expression") or words.operands[:1]
+    scripts = [text[:SED_MAX] for text in words.all("-e", "--expression") or words.operands[:1]]
     code = [match[1] for text in scripts for match in _SED_RUNS.finditer(text)]
     code.extend(re.sub(r"\\(.)", r"\1", match[2]) for text in scripts for match in _SED_RUN.finditer(text))
     return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None

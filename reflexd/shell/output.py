@@ -19,6 +19,7 @@ from reflexd.shell.programs import prints_settings
 
 Printer = Callable[[tuple[str, ...], str | None], str | None]
 PRINTED_MAX = 64 * 1024
+SCRIPT_MAX = 500
 
 
 def printed(call: Call) -> str | None:
@@ -169,7 +170,12 @@ def _set(word: str) -> str:
 
 def _sed(args: tuple[str, ...], stdin: str | None) -> str | None:
     scripts = [word for word in args if not word.startswith("-")]
-    if stdin is None or len(scripts) != 1 or not set(args) - set(scripts) <= {"-e", "-E", "-r"}:
+    if (
+        stdin is None
+        or len(scripts) != 1
+        or len(scripts[0]) > SCRIPT_MAX
+        or not set(args) - set(scripts) <= {"-e", "-E", "-r"}
+    ):
         return None
     script = re.fullmatch(r"s(.)(.*?)\1(.*?)\1(g?)", scripts[0], re.S)
     if not script or re.search(r"[\\.^$*\[\](){}+?|]", script[2]) or re.search(r"[\\&]", script[3]):

@@ -14,7 +14,7 @@ from reflexd.types import Effect, Place
 _NAME = "reflexd"
 _UNITS = ("reflexd.service", "reflexd.socket", "reflexd", "reflex", "reflexd.plist")
 _SIGNAL = re.compile(r"-(?:\d{1,2}|(?:SIG)?[A-Z][A-Z0-9+-]*)\Z")
-_NESTED = re.compile(r"[*+?}]\s*\)\s*[*+{]")
+_INVOLVED = re.compile(r"\)[*+?{]|\\\d|\(\?|\[\[|\[:|(?:[*+{].*){4}")  # could take for ever, or is no plain pattern
 _PATTERN_MAX = 100
 _SYSTEMCTL_LOOKS = names(
     "status show cat is-active is-enabled"
@@ -139,9 +139,11 @@ def _loginctl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
 def _spells(word: str, name: str) -> bool:
     """Whether the word is the name, as it stands or as a pattern (a service manager expands its own)."""
     text = shown(word)
+    if UNKNOWN in word or UNSET in word:
+        return "reflex" in text
     if any(mark in word for mark in GLOB_MARKS) or "*" in text or "?" in text:
-        return fnmatchcase(name, text.replace("…", "*"))
-    return text in (name, name + ".service") or (UNKNOWN in word and fnmatchcase(name, text.replace("…", "*")))
+        return fnmatchcase(name, text)
+    return text in (name, name + ".service")
 
 
 def _reaches(pattern: str, text: str, exact: bool, fold: bool) -> bool:
@@ -149,7 +151,7 @@ def _reaches(pattern: str, text: str, exact: bool, fold: bool) -> bool:
     shown_pattern = shown(pattern)
     if UNKNOWN in pattern or UNSET in pattern:
         return _NAME in shown_pattern
-    if len(shown_pattern) > _PATTERN_MAX or _NESTED.search(shown_pattern):
+    if len(shown_pattern) > _PATTERN_MAX or _INVOLVED.search(shown_pattern):
         return "reflex" in shown_pattern
     try:
         compiled = re.compile(shown_pattern, re.IGNORECASE if fold else 0)

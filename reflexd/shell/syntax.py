@@ -74,14 +74,19 @@ def plain_groups(text: str) -> str:
     return _GROUP_WORD.sub("", text) if "{" in text or "(" in text else text
 
 
+_FOR_ARGUMENTS = re.compile(r"\bfor[ \t]+(\w+)[ \t]*\n?[ \t]*do\b")
+_LONE_TILDE = re.compile(r"(?<=[ \t])~(?=[ \t]*\])")
+_CUT = re.compile(r"\$\{\w+:\$\w+(?::[^{}]*)?\}")
 _EXTGLOB = re.compile(r"[!@?*+]\([^()\s'\"`$\\]*\)")
 
 
 def repaired(text: str) -> str:
-    """Valid shell that the grammar does not know, in words that it does: `<>`, extended globs, `$((a); (b))`.
+    """Valid shell that the grammar does not know, in words that it does: `<>`, extended globs, `$((a); (b))`,
+    `for x do`, `[ a = ~ ]`, `${x:$i:1}`.
 
     Only for text that did not parse. An extended glob becomes *, which matches no less.
     """
+    text = _FOR_ARGUMENTS.sub(r"for \1 in \"$@\"; do", _LONE_TILDE.sub("$HOME", _CUT.sub("${RANDOM}", text)))
     out: list[str] = []
     i, n = 0, len(text)
     while i < n:
