@@ -65,8 +65,8 @@ def before(**facts):
         why = "the daemon did not answer in time"
     except Exception as e:
         # Hermes runs the tool when a hook raises, so nothing may get past here.
-        why = "the daemon could not be asked (%s)" % type(e).__name__
-    return block("reflex: %s; %s" % (why, os.fsdecode(HINT)))
+        why = f"the daemon could not be asked ({type(e).__name__})"
+    return block(f"reflex: {why}; {os.fsdecode(HINT)}")
 
 
 def block(message):
