@@ -118,6 +118,9 @@ def carry(agent, event):
 
 event = "PreToolUse"
 try:
+    # A parent may have left the alarm ignored or blocked, and reading stdin has no other end.
+    _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, (_signal.SIGALRM,))
     _signal.setitimer(_signal.ITIMER_REAL, DEADLINE / 1000 + 1)
     agent, event = sys.argv[1:]
     status = carry(agent, event)

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -277,15 +278,27 @@ def test_a_killed_shim_refuses(places: Places, number: signal.Signals) -> None:
         assert said.strip()
 
 
-def test_stdin_that_never_ends_is_cut_off(places: Places) -> None:
-    """The alarm ends the shim, and the line around it refuses."""
+def ignored() -> None:
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+
+
+def blocked() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+
+
+@pytest.mark.parametrize(("shell", "inherited"), [("/bin/sh", None), ("/bin/bash", ignored), ("/bin/bash", blocked)])
+def test_stdin_that_never_ends_is_cut_off(places: Places, shell: str, inherited: Callable[[], None] | None) -> None:
+    """The alarm ends the shim, whatever the host made of that signal, and the line around it refuses."""
     install(places)
     with subprocess.Popen(
-        ["/bin/sh", "-c", hook_line(places, "claude", "PreToolUse")], stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as shell:
-        assert shell.stderr is not None
-        said = shell.stderr.read()
-        assert shell.wait(20) == 2
+        [shell, "-c", hook_line(places, "claude", "PreToolUse")],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=inherited,
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.read()
+        assert process.wait(20) == 2
         assert b"reflex" in said
 
 
