@@ -17,6 +17,10 @@ from reflexd.shell.scan import ansi_c_end, quoted_end
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_bash.language())
 _local = threading.local()
+# The grammar's scanner asks isdigit() of whole code points, which reads outside of a table and may crash the
+# process (`{` before a character beyond the BMP is enough). It gets letters instead, byte for byte: the nodes'
+# places are the same, and their text is read from the source.
+_LETTERS = bytes(range(128)) + b"x" * 128
 
 Node = tree_sitter.Node
 
@@ -26,7 +30,7 @@ def parse(source: bytes) -> Node:
     parser = getattr(_local, "parser", None)
     if parser is None:
         parser = _local.parser = tree_sitter.Parser(_LANGUAGE)
-    return parser.parse(source).root_node
+    return parser.parse(source.translate(_LETTERS)).root_node
 
 
 def text_of(source: bytes, node: Node) -> str:
