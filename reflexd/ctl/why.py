@@ -55,6 +55,7 @@ def _text(row: Row) -> str:
         ("reason", row.reason),
         ("decided by", " ".join(word for word in (row.decided_by, row.rule) if word)),
         *(("finding", f"{found.decision} [{found.rule}] {found.reason}") for found in row.findings),
+        *(("effect", effect) for effect in row.effects),
         ("policy", row.policy),
         ("mode", row.mode),
         ("entry", row.id),

@@ -28,7 +28,7 @@ from reflexd.daemon.journal import Journal, Row, Why, new_id, now
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.server import Request
 from reflexd.daemon.sessions import Sessions
-from reflexd.daemon.shown import shown
+from reflexd.daemon.shown import effects, shown
 from reflexd.daemon.standing import Standing
 from reflexd.daemon.surroundings import Surroundings
 from reflexd.errors import PayloadError, ReflexError
@@ -254,4 +254,5 @@ def _row(agent: str, event_name: str, ruled: Ruled, can_ask: bool = False, ms: f
         asked=can_ask,
         ms=round(ms, 3),
         findings=tuple(Why(f.rule, f.decision.value, f.reason) for f in verdict.findings),
+        effects=effects(ruled.facts) if verdict.decision.strictness else (),
     )

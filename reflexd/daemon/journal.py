@@ -28,6 +28,7 @@ FORMAT = 1
 BLOCK = 1 << 16
 ROW_MAX = 1 << 20  # a longer line is none of ours
 FIELD_MAX = 4096
+EFFECT_MAX = 512
 
 
 class Why(Struct, frozen=True):
@@ -40,7 +41,8 @@ class Why(Struct, frozen=True):
 
 class Row(Struct, frozen=True, kw_only=True):
     """One line. kind: verdict (of a guarded event), control (what a person changed or was refused),
-    daemon (start, stop, and what went wrong). `asked`: an ask was put before a person."""
+    daemon (start, stop, and what went wrong). `asked`: an ask was put before a person. `effects`: of a
+    call that was stopped, what it would have done, a line each."""
 
     t: str
     id: str
@@ -61,6 +63,7 @@ class Row(Struct, frozen=True, kw_only=True):
     asked: bool = False
     ms: float = 0
     findings: tuple[Why, ...] = ()
+    effects: tuple[str, ...] = ()
 
     @property
     def refused(self) -> bool:
@@ -200,6 +203,7 @@ def _line(row: Row) -> bytes:
         tool=row.tool[:256],
         session=row.session[:FIELD_MAX],
         findings=tuple(Why(f.rule, f.decision, redact_head(f.reason, FIELD_MAX)) for f in row.findings),
+        effects=tuple(redact_head(effect, EFFECT_MAX) for effect in row.effects),
     )
     try:
         return msgspec.json.encode(kept) + b"\n"

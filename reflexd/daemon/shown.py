@@ -6,6 +6,8 @@ from reflexd.guard.redact import redact_head
 from reflexd.types import (
     Code,
     Edit,
+    Effect,
+    Facts,
     Fetch,
     Mcp,
     Other,
@@ -20,11 +22,25 @@ from reflexd.types import (
 )
 
 SHOWN_MAX = 4096
+EFFECTS_MAX = 16
 
 
 def shown(tool: Tool) -> str:
     # Not cut before: the half of a secret that a cut leaves has no shape to know it by.
     return redact_head(_text(tool), SHOWN_MAX)
+
+
+def effects(facts: Facts | None) -> tuple[str, ...]:
+    """What the call would do, a line each: `delete /home/dev (home; recursive, rm)`. The first EFFECTS_MAX."""
+    found = facts.effects if facts is not None else ()
+    more = (f"and {len(found) - EFFECTS_MAX} more",) if len(found) > EFFECTS_MAX else ()
+    return (*map(_effect, found[:EFFECTS_MAX]), *more)
+
+
+def _effect(effect: Effect) -> str:
+    how = ", ".join(word for word in ("recursive" if effect.recursive else "", effect.detail) if word)
+    where = "; ".join(part for part in (", ".join(effect.places), how) if part)
+    return f"{effect.kind} {effect.target}" + (f" ({where})" if where else "")
 
 
 def _text(tool: Tool) -> str:

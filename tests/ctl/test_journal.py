@@ -38,7 +38,8 @@ def test_why_explains_the_last_refusal_that_somebody_met(world: World) -> None:
     assert world.ctl("doctor").returncode == 0
     done = world.ctl("why")
     assert done.returncode == 0, done.stderr
-    for word in ("Bash rm -rf ~", "decision    deny", "claude mine", "policy", "decided by  rule"):
+    said = f"effect      delete {world.home} (home"
+    for word in ("Bash rm -rf ~", "decision    deny", "claude mine", "policy", "decided by  rule", said):
         assert word in done.stdout
     row = json.loads(world.ctl("why", "--json").stdout)
     assert (row["decision"], row["session"]) == ("deny", "mine")
