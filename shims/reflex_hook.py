@@ -109,7 +109,8 @@ def carry(agent, event):
     code, out, err = got
     if code != 0 and (code != 2 or event == "PermissionRequest"):
         return refuse(event, b"the daemon's answer was not one of an event like this")
-    if code == 2 and not err:
+    if code == 2 and not err.decode("utf-8", "replace").strip():
+        # Codex runs the tool where the reason is nothing, or nothing but white space of any script.
         err = b"reflex: refused without a reason\n"
     write(1, out)
     write(2, err)

@@ -109,10 +109,13 @@ def test_an_answer_byte_by_byte_is_whole(places: Places) -> None:
         assert run(places).returncode == 0
 
 
-def test_a_deny_without_a_reason_gets_one(places: Places) -> None:
+@pytest.mark.parametrize("reason", ["", "\n", " \t\r\n", "\u00a0", "\u2003\u3000\n"])
+def test_a_deny_without_a_reason_gets_one(places: Places, reason: str) -> None:
     install(places)
-    with listening(places, reply(b"RFX1 2 0 0\n")):
-        assert refused(run(places, agent="codex"))
+    with listening(places, reply(wire.encode_reply(Reply(2, b"", reason.encode())))):
+        done = run(places, agent="codex")
+    assert done.returncode == 2
+    assert done.stderr.decode().strip()
 
 
 def test_without_a_daemon_the_reason_says_how_to_start_it(places: Places) -> None:
@@ -443,5 +446,5 @@ def test_goes_on_exactly_for_a_well_formed_go_on(installed: Places, answer: byte
         assert (done.returncode, done.stdout, done.stderr) == (0, expected.stdout, expected.stderr)
     else:
         assert refused(done)
-        if expected is not None and expected.exit == 2 and expected.stderr:
+        if expected is not None and expected.exit == 2 and expected.stderr.decode("utf-8", "replace").strip():
             assert done.stderr == expected.stderr
