@@ -29,6 +29,7 @@ _FLAG_MAX = 40
 _MASK = re.compile(r"\[redacted:[a-z0-9-]+\]", re.ASCII)
 _MASK_START = "[redacted:"
 _MASKED = -1
+_PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?!\?#)|\)(?:[*+?]\+|\{[0-9,]+\}\+)?", re.DOTALL)
 _FRAGMENT = re.compile(r"<<([a-z]+)>>")
 _RUNS_MAX = 8  # two are usual, three were never seen to be too few; the bound keeps the time linear
 _END_MAX = 120  # how far what a pattern `ends` with reaches
@@ -228,13 +229,37 @@ def _compiled(index: int) -> tuple[re.Pattern[str], ...]:
     known = library()
     pattern = known.patterns[index]
     flags = re.ASCII | re.VERBOSE | (re.IGNORECASE if pattern.fold else 0)
-    return tuple(re.compile(_filled(source, known.fragments), flags) for source in pattern.regexes)
+    return tuple(re.compile(_atomic(_filled(source, known.fragments)), flags) for source in pattern.regexes)
 
 
 def _filled(source: str, fragments: dict[str, str]) -> str:
     while (found := _FRAGMENT.search(source)) is not None:
         source = source.replace(found[0], fragments[found[1]])
     return source
+
+
+def _atomic(source: str) -> str:
+    """`source` with `(?>(...)*)` for every possessive group `(...)*+`, which means the same.
+
+    Python before 3.11.5 matches the short form wrongly where the group itself backtracks
+    (CPython issue 106052), and a secret would stay.
+    """
+    out: list[str] = []
+    opened: list[int] = []
+    at = 0
+    while at < len(source):
+        found = _PIECE.match(source, at)
+        piece = found[0] if found else source[at]
+        at += len(piece)
+        if piece == "(":
+            opened.append(len(out))
+        elif piece[0] == ")":
+            start = opened.pop()
+            if piece.endswith("+") and len(piece) > 2:
+                out[start] = "(?>" + out[start]
+                piece = piece[:-1] + ")"
+        out.append(piece)
+    return "".join(out)
 
 
 def _fold(text: str) -> str:
