@@ -9,6 +9,7 @@ from __future__ import annotations
 import select
 import socket
 import time
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -24,8 +25,8 @@ class Burst(Struct, frozen=True):
         return len(self.latencies) / self.seconds
 
 
-def burst(path: str, data: bytes, clients: int, calls: int, timeout_s: float = 30.0) -> Burst:
-    """Raises RuntimeError where a call has no answer at all."""
+def burst(path: str, data: Iterator[bytes], clients: int, calls: int, timeout_s: float = 30.0) -> Burst:
+    """Every call sends the next of `data`. Raises RuntimeError where a call has no answer at all."""
     poll = select.poll()
     open_now: dict[int, tuple[socket.socket, float, int]] = {}
     latencies: list[float] = []
@@ -33,11 +34,12 @@ def burst(path: str, data: bytes, clients: int, calls: int, timeout_s: float = 3
     left = calls
 
     def begin() -> None:
+        message = next(data)
         since = clock()
         peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         peer.connect(path)
         peer.setblocking(False)
-        peer.send(data)
+        peer.send(message)
         poll.register(peer, select.POLLIN)
         open_now[peer.fileno()] = (peer, since, 0)
 

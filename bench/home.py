@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -22,8 +23,9 @@ from reflexd import paths, shims, wire
 from reflexd.types import Places
 
 ROOT = Path(__file__).resolve().parents[1]
-READ_ONLY = "git status --short && ls -la src | head -20"
-ORDINARY = "python3 -m pytest tests/unit -q && npm run build"
+READ_ONLY = "git status --short && ls -la src/part{} | head -20"
+ORDINARY = "python3 -m pytest tests/unit/test_{}.py -q && npm run build"
+DIFFERENT = 4096  # calls before a command comes again: more than anybody would remember the answers of
 REFUSED = "rm -rf ~"
 START_S = 30.0
 
@@ -129,8 +131,13 @@ def payload(command: str) -> bytes:
     ).encode()
 
 
-def request(command: str) -> bytes:
-    return wire.encode_request("claude", "PreToolUse", shims.DEADLINE_MS, payload(command))
+def request(command: str, number: int = 0) -> bytes:
+    return wire.encode_request("claude", "PreToolUse", shims.DEADLINE_MS, payload(command.format(number)))
+
+
+def requests(command: str) -> Iterator[bytes]:
+    """Without end, and made beforehand: what a client sends costs it nothing while time is taken."""
+    return itertools.cycle([request(command, number) for number in range(DIFFERENT)])
 
 
 def memory(pid: int) -> tuple[float, float | None]:

@@ -28,17 +28,21 @@ function bare(path) {
   });
 }
 
+// Every call another command, as by the other clients.
+let asked = 0;
+const next = () => command.replace("{}", String(asked++));
+
 async function judge() {
   const module = await load(plugin);
   if (kind === "opencode") {
     const hooks = await module.ReflexPlugin({ directory: process.cwd(), worktree: process.cwd() });
-    return () => hooks["tool.execute.before"]({ tool: "bash", sessionID: "bench", callID: "1" }, { args: { command } });
+    return () => hooks["tool.execute.before"]({ tool: "bash", sessionID: "bench", callID: "1" }, { args: { command: next() } });
   }
   const handlers = {};
   module.default({ on: (name, handler) => (handlers[name] = handler) });
   const ctx = { cwd: process.cwd(), hasUI: false, sessionManager: { getSessionFile: () => "bench" } };
   return async () => {
-    const said = await handlers.tool_call({ type: "tool_call", toolName: "bash", toolCallId: "1", input: { command } }, ctx);
+    const said = await handlers.tool_call({ type: "tool_call", toolName: "bash", toolCallId: "1", input: { command: next() } }, ctx);
     if (said) throw new Error(JSON.stringify(said));
   };
 }

@@ -6,6 +6,7 @@ Prints what plugin.mjs prints; `bare` and `daemon` are exchanges by a blocking s
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import socket
 import sys
@@ -35,9 +36,11 @@ def main(plugin: str, echo: str, daemon: str, request_file: str, command: str, r
     with open(request_file, "rb") as file:
         request = file.read()
 
+    numbers = itertools.count()
+
     def ask() -> None:
         said = hooks["pre_tool_call"](
-            tool_name="terminal", args={"command": command}, session_id="bench", tool_call_id="1"
+            tool_name="terminal", args={"command": command.format(next(numbers))}, session_id="bench", tool_call_id="1"
         )
         if said is not None:
             raise RuntimeError(said)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .exchange import burst
 from .figures import Gap, Line, Measured, milliseconds, p50
-from .home import READ_ONLY, ROOT, Home, request
+from .home import READ_ONLY, ROOT, Home, request, requests
 from .processes import agents_dir
 
 PART = "in-process plugins, each in its own runtime: a call's p50 less the loop's own delay, beside the socket figure"
@@ -66,7 +66,8 @@ def measure(home: Home, echo: str) -> list[Measured]:
 def _one(name: str, command: list[str], extra: dict[str, str], home: Home, echo: str) -> Measured:
     request_file = os.path.join(home.path, "request")
     Path(request_file).write_bytes(request(READ_ONLY))
-    socket = burst(home.socket, request(READ_ONLY), 1, SOCKET_CALLS).latencies
+    calls = requests(READ_ONLY)
+    socket = burst(home.socket, calls, 1, SOCKET_CALLS).latencies
     done = subprocess.run(
         [*command, echo, home.socket, request_file, READ_ONLY, str(ROUNDS)],
         env=home.environment() | extra,
@@ -80,7 +81,7 @@ def _one(name: str, command: list[str], extra: dict[str, str], home: Home, echo:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         return Gap(PART, f"{name}: exit status {done.returncode}: {said[-1] if said else 'no message'}")
     samples = json.loads(done.stdout)
-    socket += burst(home.socket, request(READ_ONLY), 1, SOCKET_CALLS).latencies
+    socket += burst(home.socket, calls, 1, SOCKET_CALLS).latencies
     ratio = (p50(samples["plugin"]) - p50(samples["bare"])) / p50(socket)
     samples["socket"] = socket
     detail = "; ".join(

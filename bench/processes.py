@@ -32,7 +32,7 @@ def agents_dir() -> str:
 def measure(home: Home, rounds: int) -> list[Measured]:
     python = home.places.python
     stdin = os.path.join(home.path, "payload.json")
-    Path(stdin).write_bytes(payload(READ_ONLY))
+    Path(stdin).write_bytes(payload(READ_ONLY.format(0)))
     turns = {
         "bare": [python, "-I", "-S", "-c", "pass"],
         "shim": [python, "-I", "-S", home.hook, "claude", "PreToolUse"],

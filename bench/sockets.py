@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from .exchange import burst
 from .figures import BETTER_HIGH, Line, Measured, milliseconds, p50, p99
-from .home import ORDINARY, READ_ONLY, ROOT, Home, request, stop, until_listening
+from .home import ORDINARY, READ_ONLY, ROOT, Home, requests, stop, until_listening
 
 CLIENTS = (1, 8, 32)
 CALLS = {1: 200, 8: 400, 32: 800}
@@ -33,9 +33,9 @@ def echo_server(home: Home) -> Iterator[str]:
 
 def measure(home: Home, echo: str, rounds: int) -> list[Measured]:
     turns = {
-        "echo": (echo, request(READ_ONLY)),
-        "read-only": (home.socket, request(READ_ONLY)),
-        "ordinary": (home.socket, request(ORDINARY)),
+        "echo": (echo, requests(READ_ONLY)),
+        "read-only": (home.socket, requests(READ_ONLY)),
+        "ordinary": (home.socket, requests(ORDINARY)),
     }
     latencies: dict[tuple[str, int], list[float]] = {(name, n): [] for name in turns for n in CLIENTS}
     seconds = dict.fromkeys(latencies, 0.0)
@@ -55,7 +55,7 @@ def measure(home: Home, echo: str, rounds: int) -> list[Measured]:
 
 
 def _lines(latencies: dict[tuple[str, int], list[float]], seconds: dict[tuple[str, int], float]) -> list[Measured]:
-    part = "socket to socket (rules only), beside a bare anyio echo by the same client"
+    part = "socket to socket (rules only, every call another command), beside a bare anyio echo by the same client"
     lines: list[Measured] = []
     for clients in CLIENTS:
         echo = latencies["echo", clients]
