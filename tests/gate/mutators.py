@@ -27,6 +27,11 @@ def _each(change: Callable[[str], str]) -> Mutator:
     return lambda command: " ".join(change(word) if not word.startswith("~") else word for word in command.split(" "))
 
 
+def _end(code: str) -> str:
+    """A delimiter that no line of `code` is: a document ends at the first one."""
+    return next(word for word in ("STOP", *(f"STOP{n}" for n in range(9))) if word not in code.split("\n"))
+
+
 def _octal(text: str) -> str:
     return "".join(f"\\{ord(c):03o}" for c in text)
 
@@ -93,8 +98,8 @@ CODE: dict[str, Mutator] = {
     "dollar-zero": lambda c: f"$0 -c {shlex.quote(c)}",
     "argument-one": lambda c: f"bash -c 'eval \"$1\"' x {shlex.quote(c)}",
     "here-string": lambda c: f"bash <<< {shlex.quote(c)}",
-    "here-document": lambda c: f"bash <<'STOP'\n{c}\nSTOP",
-    "here-document-piped": lambda c: f"cat <<'STOP' | sh\n{c}\nSTOP",
+    "here-document": lambda c: f"bash <<'{_end(c)}'\n{c}\n{_end(c)}",
+    "here-document-piped": lambda c: f"cat <<'{_end(c)}' | sh\n{c}\n{_end(c)}",
     "echo-pipe": lambda c: f"echo {shlex.quote(c)} | sh",
     "printf-pipe": lambda c: f"printf '%s\\n' {shlex.quote(c)} | bash -s",
     "printf-octal": lambda c: f"printf '{_octal(c)}' | sh",
@@ -152,14 +157,14 @@ CODE: dict[str, Mutator] = {
     "python-list": lambda c: (
         f"python3 -c {shlex.quote('from subprocess import *; call(' + repr(['sh', '-c', c]) + ')')}"
     ),
-    "python-stdin": lambda c: f"python3 - <<'PYTHON'\nimport os\nos.system({c!r})\nPYTHON",
+    "python-stdin": lambda c: f"python3 - <<'{_end(c)}'\nimport os\nos.system({c!r})\n{_end(c)}",
     "perl": lambda c: f"perl -e {shlex.quote('system(' + _double_quoted(c) + ')')}",
     "node": lambda c: "node -e " + shlex.quote(f"require('child_process').execSync({_double_quoted(c)})"),
     "ruby": lambda c: f"ruby -e {shlex.quote('system(' + _double_quoted(c) + ')')}",
     "awk": lambda c: f"awk {shlex.quote('BEGIN { system(' + _double_quoted(c) + ') }')}",
     "file-then-run": lambda c: f"echo {shlex.quote(c)} > go.sh; bash go.sh",
     "file-then-start": lambda c: f"printf '%s\\n' '#!/bin/sh' {shlex.quote(c)} > go; chmod +x go; ./go",
-    "document-then-run": lambda c: f"cat > go.sh <<'STOP'\n{c}\nSTOP\nsh ./go.sh",
+    "document-then-run": lambda c: f"cat > go.sh <<'{_end(c)}'\n{c}\n{_end(c)}\nsh ./go.sh",
     "tee-then-run": lambda c: f"echo {shlex.quote(c)} | tee go.sh >/dev/null; sh go.sh",
     "git-alias": lambda c: f"git -c alias.go={shlex.quote('!' + c)} go",
     "coproc": lambda c: f"coproc bash -c {shlex.quote(c)}",
