@@ -82,7 +82,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
         """This rule's opinion, with the first effect that it speaks of in its reason."""
         if self.when.opaque is not None and self.when.opaque != bool(facts.opaque):
             return None
-        if self.when == When(opaque=self.when.opaque):
+        if not self.when.effect and self.when == When(opaque=self.when.opaque):
             return Finding(
                 self.id, Decision(self.decision), self.reason.format(opaque=_one_line(facts.opaque), **_NOTHING)
             )
