@@ -16,8 +16,7 @@ from msgspec import Raw, Struct
 from reflexd.adapters import hookfile, stdin_hooks
 from reflexd.adapters.fields import ToolReader, reader, text_of
 from reflexd.adapters.wording import explain, stops
-from reflexd.shims import HOOK_NAME, hook_line, hook_path
-from reflexd.shims import render as render_shim
+from reflexd.shims import hook_line, hook_path
 from reflexd.types import (
     Agent,
     Decision,
@@ -110,25 +109,12 @@ def hooks_in(places: Places) -> tuple[str, ...]:
 
 
 def edits(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
-    path = _hooks(places)
     groups = {event: _group(places, event) for event in EVENTS}
-    after = hookfile.add(path, current[path], groups, only_keys=frozenset({"hooks", "description"}))
-    shim = PlannedEdit(
-        hook_path(places),
-        current[hook_path(places)],
-        render_shim(HOOK_NAME, places),
-        "the hook itself",
-        0o600,
-    )
-    return (shim, PlannedEdit(path, current[path], after, "hooks for every event that reflex answers"))
+    return hookfile.edits(places, current, _hooks(places), groups, frozenset({"hooks", "description"}))
 
 
 def removals(places: Places, current: Mapping[str, bytes | None]) -> tuple[PlannedEdit, ...]:
-    path = _hooks(places)
-    return (
-        PlannedEdit(path, current[path], hookfile.remove(path, current[path]), "our hooks out again"),
-        PlannedEdit(hook_path(places), current[hook_path(places)], None, "the hook itself"),
-    )
+    return hookfile.removals(places, current, _hooks(places))
 
 
 def gaps(places: Places, current: Mapping[str, bytes | None]) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 from reflexd.adapters.jsontext import BadJson, Node, cut, insert, parse, plain
 from reflexd.errors import ReflexError
-from reflexd.shims import HOOK_NAME
+from reflexd.shims import HOOK_NAME, hook_path, render
+from reflexd.types import Places, PlannedEdit
 
 EMPTY = "{}\n"
 OURS = f"/shims/{HOOK_NAME}"
@@ -45,6 +46,35 @@ def add(
         known = _list(path, hooks, event)
         text = insert(text, hooks, [group], event) if known is None else insert(text, known, group)
     return text.encode()
+
+
+def edits(
+    places: Places,
+    current: Mapping[str, bytes | None],
+    path: str,
+    groups: Mapping[str, object],
+    only_keys: frozenset[str] | None = None,
+) -> tuple[PlannedEdit, ...]:
+    """Our groups into `path`, and the shim that they run."""
+    shim = hook_path(places)
+    return (
+        PlannedEdit(shim, current[shim], render(HOOK_NAME, places), "the hook itself"),
+        PlannedEdit(
+            path,
+            current[path],
+            add(path, current[path], groups, only_keys),
+            "hooks for every event that reflex answers",
+        ),
+    )
+
+
+def removals(places: Places, current: Mapping[str, bytes | None], path: str) -> tuple[PlannedEdit, ...]:
+    """What `edits` put there out again."""
+    shim = hook_path(places)
+    return (
+        PlannedEdit(path, current[path], remove(path, current[path]), "our hooks out again"),
+        PlannedEdit(shim, current[shim], None, "the hook itself"),
+    )
 
 
 def remove(path: str, current: bytes | None) -> bytes | None:

@@ -32,6 +32,10 @@ def test_no_file_names_a_machine_or_a_registry() -> None:
 @pytest.mark.parametrize(
     "line",
     [
+        f"cd {ROOT} && make",
+        '"resolved": ' + '"https://packages.example/a.tgz"',
+        "pip install --index-" + "url https://packages.example/x",
+        "https://packages.example/" + "simple/",
     ],
 )
 def test_a_planted_place_is_seen(line: str) -> None:

@@ -13,11 +13,14 @@ LINKED = ("adapters", "config", "setup", "shims")
 LINES_MAX = 400
 SKIPPED = {".git", ".venv", "__pycache__", "node_modules", ".hypothesis", ".mypy_cache", ".ruff_cache", ".pytest_cache"}
 
-# Spelled in pieces, so that this file does not breach its own rule.
+# Where a tree happens to lie and where packages came from belong to a machine, not to the project.
 FOREIGN_PLACES = re.compile(
     "|".join(
         (
+            re.escape(str(ROOT)) + r"(?![\w.-])",
+            r"\"resolved\":\s*" + r"\"https?:",
             r"index-" + r"url\s*[= ]\s*http",
+            r"https?://[^\s\"']*/" + r"simple/",
         )
     )
 )
