@@ -15,7 +15,8 @@ from msgspec import Struct
 from reflexd.errors import ReflexError
 
 DEPTH_MAX = 200
-_SPACE = re.compile(r"(?:[ \t\r\n]|//[^\n]*|/\*.*?\*/)*+", re.S)
+# Atomic, not possessive: Python before 3.11.5 matches a possessive group that backtracks wrongly.
+_SPACE = re.compile(r"(?>(?:[ \t\r\n]|//[^\n]*|/\*.*?\*/)*)", re.S)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 

@@ -107,7 +107,8 @@ def _make(call: Call) -> Unwrapped | None:
 
 
 _SED_RUNS = re.compile(r"(?:\A|[;{}\n]|\d|\$|/)\s*e\s+([^\n]+)")
-_SED_RUN = re.compile(r"s(\W)(?:\\.|(?!\1)[^\\])*+\1((?:\\.|(?!\1)[^\\])*+)\1[gpiIm0-9]*e", re.S)
+# Atomic, not possessive: Python before 3.11.5 matches a possessive group that backtracks wrongly.
+_SED_RUN = re.compile(r"s(\W)(?>(?:\\.|(?!\1)[^\\])*)\1((?>(?:\\.|(?!\1)[^\\])*))\1[gpiIm0-9]*e", re.S)
 SED_MAX = 2000
 
 

@@ -12,6 +12,7 @@ from reflexd.setup.deep import drive
 from tests.agents.drivers import DRIVERS
 from tests.agents.drivers.base import agents_dir
 from tests.agents.install import missing
+from tests.ctl.test_journal import call
 from tests.ctl.world import World
 
 # A Claude Code in twenty lines. BEHAVIOUR: obey | ignore (the hook) | refuse (everything by itself) | quit | hang
@@ -73,10 +74,11 @@ def test_what_an_agent_does_is_told_apart(world: World, behaviour: str, says: st
     fake(world, behaviour)
     setup = world.ctl("setup", "--agents", "claude", "--yes")
     assert setup.returncode == 0, setup.stderr
+    call(world, "rm -rf ~", session="mine")
     done = world.ctl("doctor", "--deep")
     assert says in done.stdout, done.stdout
     assert done.returncode == code
-    assert world.ctl("why").returncode == 1, "what doctor provoked is nobody's question"
+    assert " mine\n" in world.ctl("why").stdout, "what doctor provoked is nobody's question"
 
 
 def test_an_agent_that_hangs_is_ended_with_what_it_started(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
