@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 
 from .exchange import burst
 from .figures import BETTER_HIGH, Line, Measured, milliseconds, p50, p99
-from .home import ORDINARY, READ_ONLY, ROOT, Home, requests, stop, until_listening
+from .home import ORDINARY, READ_ONLY, ROOT, Home, request, requests, stop, until_listening
 
 CLIENTS = (1, 8, 32)
 CALLS = {1: 200, 8: 400, 32: 800}
@@ -36,6 +37,8 @@ def measure(home: Home, echo: str, rounds: int) -> list[Measured]:
         "echo": (echo, requests(READ_ONLY)),
         "read-only": (home.socket, requests(READ_ONLY)),
         "ordinary": (home.socket, requests(ORDINARY)),
+        "read-only, seen before": (home.socket, itertools.repeat(request(READ_ONLY))),
+        "ordinary, seen before": (home.socket, itertools.repeat(request(ORDINARY))),
     }
     latencies: dict[tuple[str, int], list[float]] = {(name, n): [] for name in turns for n in CLIENTS}
     seconds = dict.fromkeys(latencies, 0.0)
@@ -55,15 +58,15 @@ def measure(home: Home, echo: str, rounds: int) -> list[Measured]:
 
 
 def _lines(latencies: dict[tuple[str, int], list[float]], seconds: dict[tuple[str, int], float]) -> list[Measured]:
-    part = "socket to socket (rules only, every call another command), beside a bare anyio echo by the same client"
+    part = "socket to socket (rules only; every call another command unless seen before), beside a bare anyio echo by the same client"
     lines: list[Measured] = []
     for clients in CLIENTS:
         echo = latencies["echo", clients]
         echo_rate = len(echo) / seconds["echo", clients]
-        for name in ("read-only", "ordinary"):
+        for name in ("read-only", "ordinary", "read-only, seen before", "ordinary, seen before"):
             ours = latencies[name, clients]
             rate = len(ours) / seconds[name, clients]
-            what = f"{name} call, {clients} client{'s' * (clients > 1)}"
+            what = f"{name.replace(',', ' call', 1) if ',' in name else name + ' call'}, {clients} client{'s' * (clients > 1)}"
             beside = f"{milliseconds('daemon', ours)}; {milliseconds('echo', echo)}"
             lines += [
                 Line(part, f"{what}: p50", p50(ours) / p50(echo), "x echo", 3.0, detail=beside),
