@@ -58,7 +58,10 @@ def measure(home: Home, echo: str, rounds: int) -> list[Measured]:
 
 
 def _lines(latencies: dict[tuple[str, int], list[float]], seconds: dict[tuple[str, int], float]) -> list[Measured]:
-    part = "socket to socket (rules only; every call another command unless seen before), beside a bare anyio echo by the same client"
+    part = (
+        "socket to socket (rules only; every call another command unless seen before),"
+        " beside a bare anyio echo by the same client"
+    )
     lines: list[Measured] = []
     for clients in CLIENTS:
         echo = latencies["echo", clients]
@@ -66,7 +69,8 @@ def _lines(latencies: dict[tuple[str, int], list[float]], seconds: dict[tuple[st
         for name in ("read-only", "ordinary", "read-only, seen before", "ordinary, seen before"):
             ours = latencies[name, clients]
             rate = len(ours) / seconds[name, clients]
-            what = f"{name.replace(',', ' call', 1) if ',' in name else name + ' call'}, {clients} client{'s' * (clients > 1)}"
+            call = name.replace(",", " call") if "," in name else f"{name} call"
+            what = f"{call}, {clients} client{'s' * (clients > 1)}"
             beside = f"{milliseconds('daemon', ours)}; {milliseconds('echo', echo)}"
             lines += [
                 Line(part, f"{what}: p50", p50(ours) / p50(echo), "x echo", 3.0, detail=beside),
