@@ -21,7 +21,6 @@ from reflexd.shell.patterns import MARKS, at_home, matcher, matches_nearly_all, 
 from reflexd.types import Context, Place
 
 _PROC_ROOT = re.compile(r"/+proc/[^/]+/(?:root|task/[^/]+/root)(?=/|$)")
-_PROC_CWD = re.compile(r"/+proc/(?:self|thread-self|\d+)/cwd(?=/|$)")
 _PLUGIN = re.compile(r"/reflex(?:\.\w+|/[^/]+)?\Z")  # a hook file that is reflex's own from the first byte to the last
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]+[^\\/]*|\$.*)?[\\/]*\Z")
 
