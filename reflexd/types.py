@@ -195,7 +195,22 @@ Guarded = ToolCall | PermissionRequest
 # ---- what a tool call would do ---------------------------------------------------
 
 EffectKind = Literal[
-    "read", "write", "delete", "move", "attributes", "exec", "signal", "control", "push", "environment", "connect"
+    "read",
+    "write",
+    "delete",
+    "move",
+    "attributes",
+    "exec",
+    "signal",
+    "control",
+    "push",
+    "environment",
+    "connect",
+    "discard",  # local work goes that nothing gives back: git reset --hard, git clean, git stash drop
+    "destroy",  # something a service holds goes: a database, a namespace, a stack, a volume, a release
+    "change",  # something a service holds changes: apply, merge, publish, an API's write
+    "install",  # code from elsewhere comes in, and may run at once
+    "send",  # data of this machine leaves it
 ]
 Place = Literal[
     "root",  # / or everything right below it
@@ -219,6 +234,13 @@ Place = Literal[
     "startup",  # files that shells and sessions read when they start
     "credentials",
     "dotenv",
+    "ci",  # what a build server runs
+    "policy",  # a repository's own rules for reflex
+    "recoverable",  # git gives it back byte for byte
+    "downloaded",  # came from the network in this session
+    "elsewhere",  # not on this machine: another host, a cluster, a cloud, a forge
+    "service",  # held by a service on this machine: a local database, a container engine
+    "production",  # real users depend on it
 ]
 
 
@@ -248,17 +270,76 @@ class Command(Struct, frozen=True):
     cwd: str = ""
 
 
+WantKind = Literal["file", "repository", "losses", "real", "kube"]
+"""file: the text of a file that holds code or settings. repository: the git repository around a directory.
+losses: what deleting a path would lose. real: a path after symbolic links. kube: a kubeconfig's contexts."""
+
+
+class Want(Struct, frozen=True):
+    """One thing on the disk that has to be looked at to know what a call does. `path` is absolute."""
+
+    kind: WantKind
+    path: str
+
+
+class Sighting(Struct, frozen=True):
+    """What was found for one want.
+
+    `problem` says why nothing was (missing, too large, not text, unreadable, ...), empty otherwise. `text` is a
+    file's content, a real path, or empty; `digest` its SHA-256; `pairs` holds settings by name (a repository's
+    root, branch and keys that name programs; a kubeconfig's current context and servers). `recoverable`: git
+    gives everything at the path back.
+    """
+
+    problem: str = ""
+    text: str = ""
+    digest: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+    recoverable: bool = False
+
+
+class Seen(Struct, frozen=True):
+    """What has been looked at for one call so far."""
+
+    found: tuple[tuple[Want, Sighting], ...] = ()
+
+    def of(self, kind: WantKind, path: str) -> Sighting | None:
+        """None: nobody has looked."""
+        wanted = Want(kind, path)
+        return next((sighting for want, sighting in self.found if want == wanted), None)
+
+
+class Unseen(Struct, frozen=True):
+    """Local code that would run and was not read. `origin`: network, stdin, decoded, scratch, or empty."""
+
+    path: str
+    why: str
+    origin: str = ""
+
+
+class Source(Struct, frozen=True):
+    """Local code that would run and was read: judged as if it had been typed."""
+
+    path: str
+    digest: str
+
+
 class Facts(Struct, frozen=True):
-    """What a tool call would do, as far as it can be told from the call alone.
+    """What a tool call would do, as far as it can be told from the call and from what was seen.
 
     `read_only` is a proof: every program is known, with every flag of it. `opaque` says
     what could not be read, empty where everything could; an opaque call is never read-only.
+    `unseen` and `sources` name the local code that would run. `wants` is what has to be looked at
+    for more to be known; facts that still want something are right, but stricter than they need be.
     """
 
     commands: tuple[Command, ...] = ()
     effects: tuple[Effect, ...] = ()
     read_only: bool = False
     opaque: str = ""
+    unseen: tuple[Unseen, ...] = ()
+    sources: tuple[Source, ...] = ()
+    wants: tuple[Want, ...] = ()
 
 
 # ---- deciding ------------------------------------------------------------------
@@ -301,6 +382,29 @@ class Verdict(Struct, frozen=True):
     id: str = ""
 
 
+class Past(Struct, frozen=True):
+    """What a session did before this call, as far as it bears on it.
+
+    `downloaded`: files that came from the network. `pending`: files that calls still under way may write,
+    `busy`: what may change files while this call runs (a background job, a call whose writes are not known),
+    `exported`: variables that earlier calls left for later ones.
+    """
+
+    downloaded: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
+    busy: str = ""
+    exported: tuple[tuple[str, str], ...] = ()
+
+
+class Pin(Struct, frozen=True, forbid_unknown_fields=True):
+    """An MCP server as a person vouches for it: how it is started, its version, and the tools it may offer."""
+
+    server: str
+    command: str = ""
+    version: str = ""
+    tools: tuple[str, ...] = ()
+
+
 class Context(Struct, frozen=True):
     """What is known around a call. Paths are absolute; empty means unknown.
 
@@ -308,6 +412,8 @@ class Context(Struct, frozen=True):
     process are known to put a prompt before a person. `foreign_namespace`: the peer
     lives in another mount or pid namespace, so the paths it names may not be ours.
     `protected` are reflex's own places, `own_pids` its processes; `hook_files` the agents' files that hook it in.
+    `shadowed`: names of programs that would be found first where others than root can write. `taint` says what
+    tainted the session; `pins` are the MCP servers that a person vouches for.
     """
 
     cwd: str
@@ -321,6 +427,10 @@ class Context(Struct, frozen=True):
     protected: tuple[str, ...] = ()
     hook_files: tuple[str, ...] = ()
     own_pids: tuple[int, ...] = ()
+    shadowed: frozenset[str] = frozenset()
+    past: Past = Past()
+    taint: tuple[str, ...] = ()
+    pins: tuple[Pin, ...] = ()
 
 
 class Reply(Struct, frozen=True):

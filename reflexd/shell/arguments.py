@@ -165,5 +165,12 @@ def _whole(name: str, row: Row) -> str:
 
 def _named(flag: str, row: Row) -> bool:
     return (
-        flag in row.recursive or flag in row.force or flag in row.turns or flag in row.no_flags or flag in row.no_first
+        flag in row.recursive
+        or flag in row.force
+        or flag in row.turns
+        or flag in row.no_flags
+        or flag in row.no_first
+        or flag in row.harmless
+        or flag in row.only_with
+        or flag in row.does_with
     )

@@ -12,11 +12,12 @@ from collections.abc import Callable
 import msgspec
 
 from reflexd.shell import files, foreign, git, own, processes
-from reflexd.shell.arguments import only_looks, parse, roles
+from reflexd.shell.arguments import parse
 from reflexd.shell.calls import Call
-from reflexd.shell.fields import PIPED, UNKNOWN, shown
+from reflexd.shell.fields import PIPED, shown
 from reflexd.shell.known import RISKY, SHELLS
-from reflexd.shell.operands import SINKS, effect, unknown
+from reflexd.shell.operands import SINKS, unknown
+from reflexd.shell.operations import by_row, operation
 from reflexd.shell.options import names
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row, prints_secret
@@ -121,15 +122,11 @@ def _by_row(call: Call, name: str, ground: Ground) -> tuple[list[Effect], bool]:
         if module and module[0].startswith("reflexd") and foreign.language(name) == "python":
             return own.module(module, call, ground), False
         return unknown(call, ground), False
-    parsed = parse(call.argv[1:], row)
-    deep = row.always_recursive or parsed.has(row.recursive) or (UNKNOWN in parsed.flags and bool(row.recursive))
-    force = parsed.has(row.force)
-    found: list[Effect] = []
-    for role, word in roles(parsed, row):
-        made = effect(role, word, call, ground, deep, force, name)
-        if made is not None:
-            found.append(made)
-    return found, only_looks(parsed, row)
+    if row.subcommands:
+        found = operation(call, name, ground)
+        if found is not None:
+            return found
+    return by_row(call, name, row, parse(call.argv[1:], row), ground)
 
 
 def _started(call: Call, name: str, ground: Ground) -> list[Effect]:

@@ -1,4 +1,4 @@
-"""What known programs do with their words: the rows of config/programs.toml, and reading words by them.
+"""What known programs do with their words: the rows of config/programs/, one file a family.
 
 A row says which operands are read, written, deleted; which options change that; and whether a call
 with nothing but these options only looks. An option that a row does not name takes that proof away.
@@ -15,6 +15,9 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from reflexd.types import EffectKind
+
+FORMAT = 2
 Role = Literal["none", "path", "read", "write", "touch", "delete", "move", "attributes"]
 """touch is a write that takes nothing away: an empty file, a directory, a time stamp."""
 
@@ -40,18 +43,24 @@ class _Raw(Struct, frozen=True, forbid_unknown_fields=True):
     words: str = ""
     takes: dict[str, Role] = {}
     turns: dict[str, tuple[str, ...]] = {}
+    subcommands: bool = False
+    does: EffectKind | Literal[""] | None = None
+    does_with: dict[str, EffectKind | Literal[""]] = {}
+    only_with: str = ""
+    harmless: str = ""
+    realm: str = ""
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     programs: int
-    others: str
-    secrets: tuple[str, ...]
-    settings: tuple[str, ...]
-    rows: dict[str, _Raw]
+    others: str = ""
+    secrets: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    rows: dict[str, _Raw] = {}
 
 
 class Row(Struct, frozen=True):
-    """One program (or subcommand), its option lists as sets; see the head of programs.toml for their meaning."""
+    """One program (or subcommand), its option lists as sets; see config/programs/README.md for their meaning."""
 
     args: tuple[str, ...]
     read_only: bool
@@ -72,14 +81,40 @@ class Row(Struct, frozen=True):
     words: frozenset[str]
     takes: dict[str, Role]
     turns: dict[str, tuple[str, ...]]
+    subcommands: bool
+    does: EffectKind | Literal[""]
+    does_with: dict[str, EffectKind | Literal[""]]
+    only_with: frozenset[str]
+    harmless: frozenset[str]
+    realm: str
     with_value: frozenset[str]
     long: tuple[str, ...]
 
 
 @functools.cache
 def _file() -> _File:
-    text = resources.files("reflexd.config").joinpath("programs.toml").read_text()
-    return msgspec.convert(tomllib.loads(text), _File)
+    """Every family in one table. Raises ValueError where two of them describe the same program."""
+    families = resources.files("reflexd.config").joinpath("programs").iterdir()
+    read = {
+        f.name: msgspec.convert(tomllib.loads(f.read_text()), _File)
+        for f in sorted(families, key=lambda f: f.name)
+        if f.name.endswith(".toml")
+    }
+    rows: dict[str, _Raw] = {}
+    for name, family in read.items():
+        if family.programs != FORMAT:
+            raise ValueError(f"{name}: format {family.programs}, this reads {FORMAT}")
+        twice = rows.keys() & family.rows.keys()
+        if twice:
+            raise ValueError(f"{name}: {min(twice)} is described elsewhere too")
+        rows |= family.rows
+    return _File(
+        FORMAT,
+        " ".join(family.others for family in read.values()),
+        tuple(each for family in read.values() for each in family.secrets),
+        tuple(each for family in read.values() for each in family.settings),
+        rows,
+    )
 
 
 @functools.cache
@@ -144,23 +179,57 @@ def find_row(name: str, subcommand: str = "") -> Row | None:
     return row
 
 
+@functools.cache
+def with_subcommands() -> frozenset[str]:
+    """Programs whose subcommands have rows of their own, with options that may stand before and after them."""
+    return frozenset(name for name, row in _table()[0].items() if row.subcommands and " " not in name)
+
+
+def find_operation(name: str, words: tuple[str, ...]) -> tuple[str, Row] | None:
+    """The row of the longest subcommand (up to three words) that `words` begin with, and its name."""
+    rows = _table()[0]
+    for length in range(min(3, len(words)), 0, -1):
+        title = " ".join((name, *words[:length]))
+        row = rows.get(title)
+        if row is not None:
+            return title, row
+    return None
+
+
+def _parent(name: str, raw: dict[str, _Raw]) -> str:
+    """The row that a row builds on: the one it names, else the program's where subcommands share its options."""
+    own = raw[name].same_as
+    program = name.partition(" ")[0]
+    if own or program == name or program not in raw or not raw[program].subcommands:
+        return own
+    return program
+
+
 def _row(name: str, raw: dict[str, _Raw]) -> Row:
     own = raw[name]
-    base = _row(own.same_as, raw) if own.same_as else None
+    above = _parent(name, raw)
+    base = _row(above, raw) if above else None
+    inner = base if base and own.same_as else None  # what a program does is not what its subcommands do
 
     def several(attribute: str) -> frozenset[str]:
         words = frozenset(getattr(own, attribute).split())
         return words | getattr(base, attribute) if base else words
 
+    does_with = {**(inner.does_with if inner else {}), **own.does_with}
     takes = {**(base.takes if base else {}), **own.takes}
     turns = {**(base.turns if base else {}), **own.turns}
     valued, target, attached = several("valued"), several("target"), several("attached")
     flags, recursive, force = several("flags"), several("recursive"), several("force")
     with_value = valued | target | attached | frozenset(takes)
-    every = flags | recursive | force | with_value | frozenset(turns) | several("no_first")
+    harmless, only_with = (
+        several("harmless"),
+        frozenset(own.only_with.split()) or (inner.only_with if inner else frozenset()),
+    )
+    named = frozenset(flag.partition("=")[0] for flag in (*does_with, *harmless, *only_with))
+    every = flags | recursive | force | with_value | frozenset(turns) | several("no_first") | named
     return Row(
         args=own.args if own.args is not None else (base.args if base else ()),
-        read_only=own.read_only if own.read_only is not None else (base.read_only if base else False),
+        read_only=own.read_only if own.read_only is not None else (inner.read_only if inner else False),
         numeric=own.numeric or (base.numeric if base else False),
         text=own.text or (base.text if base else False),
         modes=own.modes or (base.modes if base else False),
@@ -178,6 +247,12 @@ def _row(name: str, raw: dict[str, _Raw]) -> Row:
         words=several("words"),
         takes=takes,
         turns=turns,
+        subcommands=own.subcommands or (base.subcommands if base else False),
+        does=own.does if own.does is not None else (inner.does if inner else ""),
+        does_with=does_with,
+        only_with=only_with,
+        harmless=harmless,
+        realm=own.realm or (base.realm if base else ""),
         with_value=with_value,
         long=tuple(sorted(flag for flag in every if flag.startswith("--"))),
     )
