@@ -7,18 +7,17 @@ Nothing is run and no file is read: what a call says is all there is. What it do
 from __future__ import annotations
 
 import functools
-import json
 import posixpath
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
-from reflexd.core import patches
+from reflexd.core import tools
 from reflexd.shell.calls import Call, Reading
-from reflexd.shell.effects import INHERITED, effects
-from reflexd.shell.fields import STAR, shown
+from reflexd.shell.effects import effects
+from reflexd.shell.fields import shown
 from reflexd.shell.interpret import read
 from reflexd.shell.places import Ground
 from reflexd.shell.rawscan import segments
@@ -28,7 +27,6 @@ from reflexd.types import (
     Context,
     Edit,
     Effect,
-    EffectKind,
     Facts,
     Fetch,
     Mcp,
@@ -45,8 +43,6 @@ from reflexd.types import (
 
 COMMAND_MAX = 32 * 1024  # characters; a longer command is read as far as it goes, and asks
 READ_MAX = 128 * 1024  # beyond this only the raw scan looks at it
-CONTENT_MAX = 1024 * 1024  # of a file's new content, searched for what agents would inherit
-ARGS_DEPTH, ARGS_VALUES = 6, 400
 _INTERPRETERS = {
     "python": "python3 -c",
     "py": "python3 -c",
@@ -58,8 +54,6 @@ _INTERPRETERS = {
     "perl": "perl -e",
     "php": "php -r",
 }
-_HOOKS_OFF = re.compile(r"disableAllHooks\\?[\"']?\s*[:=]\s*\\?[\"']?true|\bhooks\s*=\s*false")
-_LOOKING = re.compile(r"(?:^|_)(?:get|list|read|search|find|show|describe|view|stat|info|tree|exists|head|cat)(?:_|$)")
 
 
 def facts(tool: Tool, context: Context) -> Facts:
@@ -82,23 +76,21 @@ def _facts(tool: Tool, context: Context, ground: Ground) -> Facts:
         case Code(language, source):
             return _code(language, source, context, ground)
         case Read(path):
-            return Facts(effects=(_on("read", path, ground),), read_only=True)
+            return Facts(effects=(tools.on("read", path, ground),), read_only=True)
         case Search(_, path):
-            # A search shows lines of the files below: those of a directory of keys are read, not named.
-            where = path or context.cwd
-            return Facts(effects=(_on("read", where, ground), _on("read", f"{where}/{STAR}", ground)), read_only=True)
+            return tools.search(path or context.cwd, ground)
         case Write(path, content):
-            return Facts(effects=tuple(_written(path, content, True, ground)))
+            return Facts(effects=tuple(tools.written(path, content, True, ground)))
         case Edit(path, added):
-            return Facts(effects=tuple(_written(path, added, False, ground)))
+            return Facts(effects=tuple(tools.written(path, added, False, ground)))
         case Patch(text):
-            return _patch(text, ground)
+            return tools.patch(text, ground)
         case Fetch(url):
-            return _fetch(url, ground)
+            return tools.fetch(url, ground)
         case WebSearch():
             return Facts(read_only=True)
         case Mcp(_, name, args) | Other(name, args):
-            return _arguments(name, args, ground)
+            return tools.arguments(name, args, ground)
         case Spawn():
             return Facts()
 
@@ -147,7 +139,7 @@ def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None]) -> 
         made, quiet = effects(call, ground)
         every.extend(made)
         if call.name in _PATCHERS:
-            every.extend(_patch(call.stdin or call.argv[-1], ground, call.cwd).effects)
+            every.extend(tools.patch(call.stdin or call.argv[-1], ground, call.cwd).effects)
         looks = looks and quiet
         names_reflex = names_reflex or any(_NAMES_REFLEX.search(word) for word in call.argv)
     if names_reflex:
@@ -170,79 +162,3 @@ def _code(language: str, source: str, context: Context, ground: Ground) -> Facts
     if known is None:
         return Facts(opaque=f"it is {shown(language)} code, which is not read here")
     return _shell(f"{known} {shlex.quote(source)}", context.cwd, context, ground)
-
-
-def _written(path: str, content: str, whole: bool, ground: Ground) -> Iterator[Effect]:
-    """What comes of writing `content` to a file; `whole`: nothing else stays in it."""
-    made = _on("write", path, ground)
-    yield made
-    places = made.places
-    settings = "hook_file" in places or "agent_settings" in places
-    if settings and _HOOKS_OFF.search(content[:CONTENT_MAX]):
-        yield Effect("control", f"hooks switched off in {made.target}", ("reflex",), detail="write")
-    if "hook_file" in places and whole and "reflex" not in content:
-        yield Effect("control", f"{made.target} without reflex's hook", ("reflex",), detail="write")
-    name = made.target.rpartition("/")[2]
-    if settings or "startup" in places or name == ".env" or name.startswith((".env.", ".envrc")):
-        inherited = INHERITED.search(content[:CONTENT_MAX])
-        if inherited:
-            yield Effect("environment", inherited[0], detail=made.target)
-    if made.target == "/etc/ld.so.preload":
-        yield Effect("environment", "ld.so.preload", detail=made.target)
-
-
-def _patch(text: str, ground: Ground, cwd: str = "") -> Facts:
-    changes = patches.read(text)
-    found: dict[Effect, None] = {}
-    for change in changes:
-        path = f"{cwd}/{change.path}" if cwd and not change.path.startswith(("/", "~")) else change.path
-        if change.deleted:
-            found[_on("delete", path, ground)] = None
-        else:
-            found.update(dict.fromkeys(_written(path, change.added, False, ground)))
-    opaque = "" if changes else "the patch names no file"
-    return Facts(effects=tuple(found), opaque=opaque)
-
-
-def _fetch(urls: str, ground: Ground) -> Facts:
-    """One URL, or several between white space."""
-    found: dict[Effect, None] = {}
-    for url in urls.split():
-        scheme, colon, rest = url.partition(":")
-        local = colon and scheme.lower() == "file"
-        found[_on("read", "/" + rest.lstrip("/"), ground) if local else Effect("connect", url)] = None
-    return Facts(effects=tuple(found), read_only=True)
-
-
-def _arguments(name: str, args: str, ground: Ground) -> Facts:
-    """A tool nobody described, by the paths among its arguments: a name that looks reads them, any other writes."""
-    kind: EffectKind = "read" if _LOOKING.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()) else "write"
-    found: dict[Effect, None] = {}
-    for text in _texts(args):
-        if 1 < len(text) < 4096 and text[0] in "/~" and "\n" not in text:
-            found[_on(kind, text, ground)] = None
-        elif text.startswith("file://"):
-            found[_on(kind, text[7:], ground)] = None
-    return Facts(effects=tuple(found))
-
-
-def _texts(args: str) -> Iterator[str]:
-    try:
-        pending = [(json.loads(args), 0)]
-    except (ValueError, RecursionError):
-        return
-    left = ARGS_VALUES
-    while pending and left:
-        value, depth = pending.pop()
-        left -= 1
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict) and depth < ARGS_DEPTH:
-            pending.extend((each, depth + 1) for each in value.values())
-        elif isinstance(value, list) and depth < ARGS_DEPTH:
-            pending.extend((each, depth + 1) for each in value)
-
-
-def _on(kind: EffectKind, path: str, ground: Ground) -> Effect:
-    target, places = ground.locate(path)
-    return Effect(kind, target, places)
