@@ -3,41 +3,28 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-from collections.abc import Callable, Iterator
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
-from reflexd import paths, settings
+from reflexd import paths
 from reflexd.client import Client
-from reflexd.control import CheckRequest, CheckResult, hook_payload
+from reflexd.control import CheckRequest, CheckResult
+from reflexd.ctl.calls import Call, Judge, numbered
 from reflexd.ctl.rows import printable
 from reflexd.ctl.terminal import error
-from reflexd.errors import PayloadError, ReflexError, Unreachable
-from reflexd.types import Decision, ToolCall, Verdict
+from reflexd.errors import ReflexError, Unreachable
+from reflexd.types import Decision
 
 EXAMPLE = 'reflexctl check "rm -rf ~" --explain'
 EXITS = {Decision.PASS: 0, Decision.ALLOW: 0, Decision.ASK: 10, Decision.DENY: 20}
 FAILED, USAGE = 1, 2
-_TOOLS = {"path": "Read", "url": "WebFetch", "text": "WebSearch"}
-"""The tool that a batch line means when it names none, by the field it has."""
-
-Judge = Callable[[CheckRequest], CheckResult]
 
 
-class Line(Struct, frozen=True, forbid_unknown_fields=True):
+class Line(Call, frozen=True, forbid_unknown_fields=True):
     """A line of a batch."""
 
     id: str | int
-    tool: str = ""
-    command: str | None = None
-    path: str | None = None
-    url: str | None = None
-    text: str | None = None
-    args: dict[str, object] | None = None
-    cwd: str = ""
-    home: str = ""
-    env: dict[str, str] = field(default_factory=dict)
 
 
 class Answer(Struct, frozen=True):
@@ -113,28 +100,9 @@ def _daemon() -> Judge:
 
 
 def _local() -> Judge:
-    """The path of the daemon's gate from the payload to the verdict, in this process."""
-    from reflexd.adapters import claude
-    from reflexd.core.decide import decide
-    from reflexd.core.facts import facts
-    from reflexd.daemon.surroundings import Surroundings
+    from reflexd.ctl import local  # reads no command where a daemon does
 
-    base = paths.home()
-    force = settings.load(base)
-    around = Surroundings(base)
-    mode = force.settings.mode
-
-    def judge(request: CheckRequest) -> CheckResult:
-        try:
-            event = claude.parse("PreToolUse", hook_payload(request))
-        except (PayloadError, ValueError) as e:
-            return CheckResult(Verdict(Decision.ASK, str(e), "payload", policy=force.policy.version), None, mode)
-        assert isinstance(event, ToolCall)
-        context = around.context(event.origin, os.getpid(), mode, force.settings.profile, request)
-        found = facts(event.tool, context)
-        return CheckResult(decide(event, found, context, force.policy), found, mode)
-
-    return judge
+    return local.judge()
 
 
 def _print(result: CheckResult, explain: bool) -> None:
@@ -165,9 +133,10 @@ def _print(result: CheckResult, explain: bool) -> None:
 def _batch(file: str, judge: Judge, cwd: str) -> int:
     """Every line is read and checked before the first is judged, so that a broken file gives no half result."""
     requests: list[tuple[str | int, CheckRequest]] = []
-    for number, text in _lines(file):
+    for number, text in numbered(file):
         try:
-            requests.append(_from_line(msgspec.json.decode(text, type=Line), cwd))
+            line = msgspec.json.decode(text, type=Line)
+            requests.append((line.id, line.request(cwd, os.environ)))
         except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as e:
             error(f"{file}: line {number}: {e}", 'a line is like {"id": 1, "command": "git status"}')
             return USAGE
@@ -176,37 +145,6 @@ def _batch(file: str, judge: Judge, cwd: str) -> int:
         answer = Answer(key, verdict.decision, verdict.reason, verdict.decided_by)
         print(msgspec.json.encode(answer).decode())
     return 0
-
-
-def _lines(file: str) -> Iterator[tuple[int, bytes]]:
-    """The lines that hold something, with their numbers."""
-    try:
-        with open(0 if file == "-" else file, "rb", closefd=file != "-") as source:
-            for number, line in enumerate(source, 1):
-                if line.strip():
-                    yield number, line
-    except OSError as e:
-        raise ReflexError(f"cannot read {file}: {e.strerror}") from e
-
-
-def _from_line(line: Line, cwd: str) -> tuple[str | int, CheckRequest]:
-    named = [name for name in ("command", "path", "url", "text") if getattr(line, name) is not None]
-    if not named and line.args is None:
-        raise ValueError("it has none of command, path, url, text, args")
-    tool = line.tool or _TOOLS.get(named[0] if named else "command", "Bash")
-    request = CheckRequest(
-        tool=tool,
-        command=line.command,
-        path=line.path,
-        url=line.url,
-        text=line.text,
-        args=None if line.args is None else msgspec.json.encode(line.args).decode(),
-        cwd=line.cwd or cwd,
-        home=line.home,
-        env=os.environ | line.env,
-    )
-    hook_payload(request)
-    return line.id, request
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "status": "mode, agents, what is broken",
     "doctor": "try every hook for real and name what is wrong",
     "check": "judge one call, or a file of them",
+    "eval": "score a file of labelled calls",
     "why": "explain a refusal",
     "log": "what was decided",
     "mode": "switch to off, shadow or enforce",

@@ -35,10 +35,10 @@ class Surroundings:
         self._protected = (paths.share_dir(base), paths.state_dir(base), paths.config_dir(base))
 
     def context(
-        self, origin: Origin, pid: int, mode: Mode, profile: Profile, given: CheckRequest | None = None
+        self, origin: Origin, pid: int | None, mode: Mode, profile: Profile, given: CheckRequest | None = None
     ) -> Context:
-        """`given` stands in for what the caller's process says; only `reflexctl check` gives it."""
-        env = peers.environment(pid)
+        """`given` stands in for what the caller's process says, and wholly so where there is no process (None)."""
+        env = Environment() if pid is None else peers.environment(pid)
         if given is not None:
             env = _given(env, given)
         home, moved = _lives(env)
@@ -51,7 +51,7 @@ class Surroundings:
             env=env.pairs,
             mode=mode,
             profile=profile,
-            foreign_namespace=peers.foreign_namespace(pid),
+            foreign_namespace=pid is not None and peers.foreign_namespace(pid),
             protected=self._protected,
             hook_files=_hook_files(self._base, home, moved),
             own_pids=(os.getpid(),),
