@@ -44,16 +44,39 @@ class Call(Struct, frozen=True):
         return first.rstrip("/").rpartition("/")[2] if "/" in first else first
 
 
+class Local(Struct, frozen=True):
+    """Code in a file of this machine that a command line runs.
+
+    `kind` says how it is run: "shell", "sourced", a language of shell.foreign ("python", "js", ...), "program"
+    (started by its path: its first line tells), "make", "just" or "package-script" (`arguments`: the targets, or the
+    script's name first).
+    `path` is absolute, "" where it is not known which file; `spelled` is the word that named it. `arguments` are
+    what the code gets ($1, ...), `level` how many files deep it was named (0: by the text itself). `why` is
+    empty for code that nobody has read, else what in it could not be read.
+    """
+
+    kind: str
+    path: str
+    spelled: str
+    arguments: tuple[str, ...] = ()
+    cwd: str = ""
+    via: tuple[str, ...] = ()
+    level: int = 0
+    why: str = ""
+
+
 class Reading(Struct, frozen=True):
     """Everything that a command line would run, and why it may be more than that.
 
-    `opaque`: reasons why it could not be read whole; empty when it was. `unseen`: local code it
-    runs that is not part of the text. `alike`: what it would run if letters that only look like
-    plain ones were plain. `broken`: the parser stumbled.
+    `opaque`: reasons why it could not be read whole; empty when it was. `unseen`: local code it runs that
+    is neither part of the text nor given, or was given and not read whole. `followed`: local code that was given and
+    read as if it stood in the text. `alike`: what it would run if letters that only look like plain ones
+    were plain. `broken`: the parser stumbled.
     """
 
     calls: tuple[Call, ...]
     opaque: tuple[str, ...] = ()
-    unseen: tuple[str, ...] = ()
+    unseen: tuple[Local, ...] = ()
+    followed: tuple[Local, ...] = ()
     alike: tuple[Call, ...] = ()
     broken: bool = False

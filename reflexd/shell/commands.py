@@ -7,24 +7,23 @@ from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from reflexd.shell import builtins, foreign
+from reflexd.shell import builtins, foreign, local, sources
 from reflexd.shell.calls import Call, Redirect
 from reflexd.shell.carriers import Unwrapped
-from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, PIPED, STAR, UNKNOWN, UNSET, known, shown
+from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, STAR, UNKNOWN, UNSET, known, shown
 from reflexd.shell.known import RISKY, SHELLS
 from reflexd.shell.options import names
 from reflexd.shell.output import printed
-from reflexd.shell.state import Shell, Written
+from reflexd.shell.sources import LITERAL
+from reflexd.shell.state import Shell
 from reflexd.shell.wrappers import unwrap
 
 if TYPE_CHECKING:
     from reflexd.shell.script import Script
 
-BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/s?bin/+[^/]+\Z")
 _BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/")
 _CANDIDATES_MAX = 8
 FILE_MAX = 256 * 1024
-_QUIET_SHELL = frozenset({"--version", "--help"})
 _STATEFUL = names("cd pushd popd read set shift alias export declare typeset readonly local unset eval source . trap")
 _HOOKS = re.compile(
     r"(?:PS[0-4]|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|GIT_ASKPASS|LESSOPEN)\Z"
@@ -109,7 +108,7 @@ def hooked(script: Script, name: str, value: str, via: tuple[str, ...]) -> None:
         return
     if _HOOKS.match(name):
         script.walk.code(
-            value.translate(_LITERAL).lstrip("|-"), script.shell.copy(), None, "", (*via, name), script.depth + 1
+            value.translate(LITERAL).lstrip("|-"), script.shell.copy(), None, "", (*via, name), script.depth + 1
         )
     elif name in ("BASH_ENV", "ENV") and known(value):
         run(script, (".", value), (), (), None, "", (*via, name), 1)
@@ -144,14 +143,17 @@ def _programs_like(glob: str) -> tuple[str, ...]:
 
 def _runs(script: Script, call: Call, nest: int) -> str | None:
     """What the call prints, after walking what it runs."""
-    text = _own_file(script, call)
+    text = sources.started(script, call, nest)
     if text is not None:
         return text
     unwrapped = unwrap(call)
+    by_convention = local.named(call)
+    if by_convention is not None:
+        sources.run(script, call, *by_convention, nest)
     if unwrapped is not None:
-        return _inner(script, call, unwrapped, nest)
+        return inner(script, call, unwrapped, nest)
     if call.name in SHELLS:
-        return _shell(script, call)
+        return sources.shell(script, call, nest)
     if call.name == "cat" and script.shell.files:
         held = [script.shell.files.get(script.shell.path(word)) for word in call.argv[1:] if word != "-"]
         if held and all(file is not None and file.text is not None for file in held):
@@ -159,41 +161,7 @@ def _runs(script: Script, call: Call, nest: int) -> str | None:
     return printed(call)
 
 
-def _own_file(script: Script, call: Call) -> str | None:
-    """A program started by the path of a file that this line wrote or fetched."""
-    shell = script.shell
-    if not shell.files:
-        return None
-    if "/" in call.argv[0]:
-        held = shell.files.get(shell.path(call.argv[0]))
-    elif "PATH" in shell.variables or any(name == "PATH" for name, _ in call.assigned):
-        held = next((file for path, file in shell.files.items() if path.endswith("/" + call.argv[0])), None)
-    else:
-        held = None
-    if held is None:
-        return None
-    return _file_code(script, call, held, call.argv) or ""
-
-
-def _file_code(script: Script, call: Call, held: Written, arguments: tuple[str, ...]) -> str | None:
-    if held.downloaded or held.text is None:
-        what = "has just fetched" if held.downloaded else "has just made"
-        script.walk.opaque.append(f"it runs {shown(arguments[0])}, which it {what} and nobody has seen")
-        return None
-    first, _, rest = held.text.partition("\n")
-    if first.startswith("#!") and not any(name in first for name in ("sh", "busybox")):
-        interpreter = first[2:].split()[-1:] or ["sh"]
-        unwrapped = unwrap(Call((interpreter[0], "-c", rest), call.cwd)) or unwrap(
-            Call((interpreter[0], "-e", rest), call.cwd)
-        )
-        return None if unwrapped is None else _inner(script, call, unwrapped, 0)
-    shell = script.shell.copy()
-    shell.variables["0"] = [arguments[0]]
-    shell.positional(arguments[1:])
-    return script.walk.code(held.text, shell, None, "", (*call.via, shown(arguments[0])), script.depth + 1)
-
-
-def _inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:
+def inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:
     walk = script.walk
     via = (*call.via, "container" if unwrapped.inside else call.name)
     walk.opaque.extend(unwrapped.opaque)
@@ -205,76 +173,21 @@ def _inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str |
     shell = script.shell if unwrapped.same_shell else script.shell.copy()
     if unwrapped.cwd:
         shell.cwd = unwrapped.cwd if not known(unwrapped.cwd) else shell.path(unwrapped.cwd)
-    inner = script if shell is script.shell else script.sub(shell)
+    within = script if shell is script.shell else script.sub(shell)
     for path in unwrapped.files:
-        held = shell.files.get(shell.path(path))
-        if held is None:
-            walk.unseen.append(shown(path))
-        elif held.text is not None and foreign.language(call.name):
-            read = foreign.read(held.text, foreign.language(call.name))
-            _inner(inner, call, Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque), nest + 1)
-        else:
-            output = _file_code(inner, call, held, (path, *unwrapped.arguments))
+        kind = foreign.language(call.name) or ("sourced" if unwrapped.same_shell else "shell")
+        output = sources.run(within, call, kind, path, unwrapped.arguments, nest)
     for argv in unwrapped.commands:
         assigned = (*call.assigned, *unwrapped.assigned)
-        output = run(inner, argv, assigned, (), call.stdin, call.fed, via, nest + 1)
+        output = run(within, argv, assigned, (), call.stdin, call.fed, via, nest + 1)
     for code in unwrapped.code:
-        if not known(code.translate(_LITERAL)):
+        if not known(code.translate(LITERAL)):
             walk.opaque.append(f"{call.name} runs code that is not known")
         if unwrapped.arguments:
             shell.positional(unwrapped.arguments[1:])
             shell.variables["0"] = [unwrapped.arguments[0]]
-        output = walk.code(code.translate(_LITERAL), shell, call.stdin, call.fed, via, script.depth + 1)
+        output = walk.code(code.translate(LITERAL), shell, call.stdin, call.fed, via, script.depth + 1)
     return output
-
-
-_STDIN = re.compile(r"-\Z|/dev/stdin\Z|/dev/fd/\d+\Z|/proc/self/fd/\d+\Z")
-_LITERAL = str.maketrans({STAR: "*", ONE: "?", BRACKET: "["})
-
-
-def _shell(script: Script, call: Call) -> str | None:
-    """A shell that was not given code: it runs a file, or what it reads."""
-    via = (*call.via, call.name)
-    operands = _operands(call.argv[1:])
-    file = operands[0] if operands else None
-    if file is not None and "-s" not in call.argv and not _STDIN.match(file):
-        if file.startswith(PIPED):
-            code, fed = script.walk.piped(file[1:])
-            return _fed_code(script, call, code, fed, via)
-        held = script.shell.files.get(script.shell.path(file))
-        if held is not None:
-            return _file_code(script, call, held, tuple(operands))
-        script.walk.unseen.append(shown(file))
-        return None
-    if call.fed == "file":
-        script.walk.unseen.append("a file that the shell reads")
-        return None
-    if not call.fed:
-        if _QUIET_SHELL.isdisjoint(call.argv):
-            script.walk.opaque.append(f"a bare {call.name} runs whatever is typed into it")
-        return None
-    return _fed_code(script, call, call.stdin, call.fed, via)
-
-
-def _operands(args: tuple[str, ...]) -> list[str]:
-    words = list(args)
-    while words and words[0][:1] in ("-", "+") and len(words[0]) > 1:
-        option = words.pop(0)
-        if option == "--":
-            break
-        if option in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file") and words:
-            words.pop(0)
-    return words
-
-
-def _fed_code(script: Script, call: Call, code: str | None, fed: str, via: tuple[str, ...]) -> str | None:
-    if code is None or not known(code.translate(_LITERAL)):
-        where = "a download" if fed == "download" else "a pipe"
-        script.walk.opaque.append(f"{call.name} runs what comes out of {where}, which nobody has seen")
-    if code is None:
-        return None
-    hidden = (*via, "decoded") if fed == "decoded" else via
-    return script.walk.code(code.translate(_LITERAL), script.shell.copy(), None, "", hidden, script.depth + 1)
 
 
 def _function(script: Script, name: str, args: tuple[str, ...], stdin: str | None, fed: str, nest: int) -> str | None:

@@ -57,6 +57,7 @@ _INLINE = {
     "groovy": ("-e",),
     "elixir": ("-e",),
 }
+LANGUAGES = frozenset(_INLINE)
 _STRING = re.compile(
     r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\]|\\.)*)`|%x[({\[]([^)}\]]*)[)}\]]", re.S
 )

@@ -2,7 +2,9 @@
 
 What holds: every program that the text itself makes run is in the Reading with its words resolved,
 or the Reading says why it may not be (`opaque`). Nothing is executed, no file is read. Both branches of a
-condition are walked, loops once a value. What is not covered: code in files, which is named as `unseen`.
+condition are walked, loops once a value. Code in files is walked in the same way where its text is given, and named as
+`unseen` where it is not; what cannot be read in a file that was given makes the file unseen, not the line opaque,
+unless it hides what runs (a download, something decoded).
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Mapping
 
+from msgspec import structs
+
 from reflexd.shell import heredocs, syntax
-from reflexd.shell.calls import Budget, Call, Reading
+from reflexd.shell.calls import Budget, Call, Local, Reading
 from reflexd.shell.fields import clean
 from reflexd.shell.heredocs import Heredoc
 from reflexd.shell.loose import simple_commands
@@ -22,42 +26,54 @@ DEPTH_MAX = 24  # of code within code
 NODES_MAX = 12_000
 CALLS_MAX = 600
 PIPES_MAX = 200
+LEVELS_MAX = 2  # of files run by files
+FILES_MAX = 8
+_NONE: Mapping[str, str] = {}
 
 
-def read(text: str, cwd: str, home: str, env: Mapping[str, str]) -> Reading:
-    """Total: every text gives a Reading."""
+def read(text: str, cwd: str, home: str, env: Mapping[str, str], given: Mapping[str, str] = _NONE) -> Reading:
+    """Total: every text gives a Reading. `given` holds the text of local files by their absolute path."""
     cleaned, forged = clean(text)
-    walk = Walk()
+    walk = Walk(given)
     if forged:
         walk.opaque.append("it holds control characters")
     walk.start(cleaned, Shell(cwd, home, env))
     if not cleaned.isascii():
         plain = unicodedata.normalize("NFKC", cleaned)
         if plain != cleaned:
-            alike = Walk()
+            alike = Walk(given)
             alike.start(plain, Shell(cwd, home, env))
             walk.alike = [call for call in alike.calls if call not in walk.calls]
     return Reading(
         tuple(dict.fromkeys(walk.calls)),
-        tuple(dict.fromkeys(walk.opaque)),
+        tuple(dict.fromkeys(walk.hidden + walk.opaque)),
         tuple(dict.fromkeys(walk.unseen)),
+        tuple(dict.fromkeys(walk.followed)),
         tuple(walk.alike),
         walk.broken,
     )
 
 
 class Walk:
-    """One reading under way: what was found, and how much may still be looked at."""
+    """One reading under way: what was found, and how much may still be looked at.
 
-    def __init__(self) -> None:
+    `hidden` are the reasons that count wherever the code stands, `opaque` those that count in the text itself.
+    """
+
+    def __init__(self, given: Mapping[str, str]) -> None:
         self.calls: list[Call] = []
         self.alike: list[Call] = []
         self.heredocs: list[Heredoc] = []
+        self.hidden: list[str] = []
         self.opaque: list[str] = []
-        self.unseen: list[str] = []
+        self.unseen: list[Local] = []
+        self.followed: list[Local] = []
         self.later: list[Callable[[], object]] = []
         self.broken = False
-        self._nodes = 0
+        self.level = 0
+        self._given = given
+        self._spent = [0, 0]  # nodes and calls of the text
+        self._spent_in_files = [0, 0]
         self._pipes: dict[str, tuple[str | None, str]] = {}
 
     def start(self, text: str, shell: Shell) -> None:
@@ -106,14 +122,46 @@ class Walk:
         return script.node(root, stdin, fed, 0)
 
     def count(self, much: int = 1) -> None:
-        self._nodes += much
-        if self._nodes > NODES_MAX:
+        self._spent[0] += much
+        if self._spent[0] > NODES_MAX:
             raise Budget("it is too long to be read")
 
     def note(self, call: Call) -> None:
         self.calls.append(call)
-        if len(self.calls) > CALLS_MAX:
+        self._spent[1] += 1
+        if self._spent[1] > CALLS_MAX:
             raise Budget("it runs too many commands to be read")
+
+    def given(self, local: Local) -> str | None:
+        """The text of a local file, if it may still be followed."""
+        text = self._given.get(local.path)
+        if text is None or local.level >= LEVELS_MAX:
+            return None
+        others = {done.path for done in self.followed} - {local.path}
+        return text if len(others) < FILES_MAX else None
+
+    def follow(self, local: Local, walked: Callable[[], str | None]) -> str | None:
+        """Walk a local file's code; what is not understood in it leaves the file unseen, and the text whole."""
+        self.followed.append(local)
+        before, waiting, broken, spent = len(self.opaque), len(self.later), self.broken, self._spent
+        self._spent = self._spent_in_files
+        self.level += 1
+        output = None
+        try:
+            output = walked()
+            while len(self.later) > waiting:
+                self.later.pop()()
+        except Budget as e:
+            self.opaque.append(str(e))
+        except (RecursionError, LookupError, ValueError, TypeError):
+            self.opaque.append("reading it failed")
+        finally:
+            self.level -= 1
+            self._spent, self.broken = spent, broken
+        if self.opaque[before:]:
+            self.unseen.append(structs.replace(local, why=self.opaque[before]))
+            del self.opaque[before:]
+        return output
 
     def pipe(self, output: str | None, fed: str) -> str:
         if len(self._pipes) > PIPES_MAX:

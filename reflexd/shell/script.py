@@ -13,6 +13,7 @@ from reflexd.shell.loose import tokens
 from reflexd.shell.options import names
 
 if TYPE_CHECKING:
+    from reflexd.shell.carriers import Unwrapped
     from reflexd.shell.interpret import Walk
     from reflexd.shell.loose import Loose
     from reflexd.shell.state import Shell
@@ -98,6 +99,9 @@ class Script:
             else:
                 argv.extend(self.expander.fields(raw))
         commands.run(self, tuple(argv), (), redirects, None, "", self.via, 1)
+
+    def inner(self, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:
+        return commands.inner(self, call, unwrapped, nest)
 
     # -- statements ------------------------------------------------------------------
 

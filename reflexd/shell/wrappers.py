@@ -232,7 +232,7 @@ def _source(call: Call) -> Unwrapped | None:
         return Unwrapped(code=(call.stdin,), same_shell=True)
     if file.startswith("\x05"):
         return Unwrapped(commands=(("bash", file),))
-    return Unwrapped(files=(file,), arguments=call.argv[1:])
+    return Unwrapped(files=(file,), arguments=call.argv[2:], same_shell=True)
 
 
 def _trap(call: Call) -> Unwrapped | None:
@@ -292,10 +292,11 @@ def _foreign(call: Call) -> Unwrapped | None:
     if code is None:
         if "-m" in args:
             return None
-        file = next((word for word in args if not word.startswith("-")), None)
+        at = next((i for i, word in enumerate(args) if not word.startswith("-")), len(args))
+        file = args[at] if at < len(args) else None
         if file is None and not call.fed and _PROMPTING.issuperset(args):
             return Unwrapped(opaque=(f"a bare {call.name} runs whatever is typed into it",))
-        return Unwrapped(files=(file,), arguments=tuple(args)) if file else None
+        return Unwrapped(files=(file,), arguments=args[at + 1 :]) if file else None
     read = foreign.read(code, language)
     return Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque)
 

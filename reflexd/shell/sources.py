@@ -1,0 +1,154 @@
+"""Code that does not stand in the text: in files, and in what an interpreter reads.
+
+A file that this line wrote is known, and so is one whose text was given; any other is named as unseen.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from reflexd.shell import foreign, local
+from reflexd.shell.calls import Call, Local
+from reflexd.shell.carriers import Unwrapped
+from reflexd.shell.fields import BRACKET, ONE, PIPED, STAR, UNKNOWN, known, shown
+from reflexd.shell.known import SHELLS
+
+if TYPE_CHECKING:
+    from reflexd.shell.script import Script
+    from reflexd.shell.state import Written
+
+LITERAL = str.maketrans({STAR: "*", ONE: "?", BRACKET: "["})
+_STDIN = re.compile(r"-\Z|/dev/stdin\Z|/dev/fd/\d+\Z|/proc/self/fd/\d+\Z")
+_QUIET_SHELL = frozenset({"--version", "--help"})
+_BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local|/run/current-system/sw)?/s?bin/+[^/]+\Z")
+
+
+def started(script: Script, call: Call, nest: int) -> str | None:
+    """A program started by the path of a file, or found as one that this line wrote; None where it may be another,
+    whose words are still to be read.
+    """
+    shell, word = script.shell, call.argv[0]
+    if "/" in word:
+        if _BIN.match(word) and not shell.files:
+            return None
+        held = shell.files.get(shell.path(word))
+        if held is None and (_BIN.match(word) or not known(word)):
+            return None
+    elif shell.files and ("PATH" in shell.variables or any(name == "PATH" for name, _ in call.assigned)):
+        held = next((file for path, file in shell.files.items() if path.endswith("/" + word)), None)
+        if held is None:
+            return None
+    else:
+        return None
+    if held is None and (foreign.language(call.name) or call.name in SHELLS):
+        return None  # an interpreter: its words say what it runs
+    output = run(script, call, "program", word, call.argv[1:], nest, held)
+    return output if held is None else output or ""
+
+
+def run(
+    script: Script, call: Call, kind: str, word: str, arguments: tuple[str, ...], nest: int, held: Written | None = None
+) -> str | None:
+    """Run the file that `word` names; what it prints, None if not known."""
+    walk, shell = script.walk, script.shell
+    path = shell.path(word)
+    held = held or shell.files.get(path)
+    if held is not None:
+        if held.downloaded or held.text is None:
+            what = "has just fetched" if held.downloaded else "has just made"
+            (walk.hidden if held.downloaded else walk.opaque).append(
+                f"it runs {shown(word)}, which it {what} and nobody has seen"
+            )
+            return None
+        return _text(script, call, Local(kind, path, shown(word), arguments), held.text, nest)
+    at = path if known(path) else ""
+    found = Local(kind, at, shown(word), tuple(map(shown, arguments)), shown(shell.cwd), call.via, walk.level)
+    text = walk.given(found)
+    if text is None:
+        walk.unseen.append(found)
+        return None
+    return walk.follow(found, partial(_text, script, call, Local(kind, at, shown(word), arguments), text, nest))
+
+
+def _text(script: Script, call: Call, file: Local, text: str, nest: int) -> str | None:
+    kind = file.kind
+    if kind == "program":
+        kind = _written_for(text)
+    if kind in ("shell", "sourced"):
+        shell = script.shell if kind == "sourced" else script.shell.copy()
+        if file.arguments or kind == "shell":
+            shell.positional(file.arguments)
+        if kind == "shell":
+            shell.variables["0"] = [file.path or file.spelled]
+        shell.variables["BASH_SOURCE"] = [file.path or file.spelled]
+        return script.walk.code(text, shell, None, "", (*call.via, file.spelled), script.depth + 1)
+    reader = local.READERS.get(kind)
+    if reader is not None:
+        unwrapped = reader(text, file)
+    elif kind in foreign.LANGUAGES:
+        read = foreign.read(text, kind)
+        unwrapped = Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque)
+    else:
+        script.walk.opaque.append(f"{file.spelled} is code for {kind}, which is not read here")
+        return None
+    return script.inner(structs.replace(call, argv=(file.spelled, *file.arguments)), unwrapped, nest + 1)
+
+
+def _written_for(text: str) -> str:
+    """Whom the first line of a program names: "shell" (also where it names nobody), a language, else the word."""
+    first = text.partition("\n")[0]
+    if not first.startswith("#!"):
+        return "shell"
+    words = [word.rpartition("/")[2] for word in first[2:].split() if not word.startswith("-") and "=" not in word]
+    words = words[1:] if words[:1] == ["env"] else words
+    if not words or words[0] in SHELLS or words[0] == "busybox":
+        return "shell"
+    if words[:2] == ["uv", "run"]:
+        return "python"
+    return foreign.language(words[0]) or words[0]
+
+
+def shell(script: Script, call: Call, nest: int) -> str | None:
+    """A shell that was not given code: it runs a file, or what it reads."""
+    via = (*call.via, call.name)
+    operands = _operands(call.argv[1:])
+    file = operands[0] if operands else None
+    if file is not None and "-s" not in call.argv and not _STDIN.match(file):
+        if file.startswith(PIPED):
+            code, fed = script.walk.piped(file[1:])
+            return fed_code(script, call, code, fed, via)
+        return run(script, call, "shell", file, tuple(operands[1:]), nest)
+    if call.fed == "file":
+        target = next((made.target for made in reversed(call.redirects) if made.op in ("<", "0<")), UNKNOWN)
+        return run(script, call, "shell", target, tuple(operands), nest)
+    if not call.fed:
+        if _QUIET_SHELL.isdisjoint(call.argv):
+            script.walk.opaque.append(f"a bare {call.name} runs whatever is typed into it")
+        return None
+    return fed_code(script, call, call.stdin, call.fed, via)
+
+
+def _operands(args: tuple[str, ...]) -> list[str]:
+    words = list(args)
+    while words and words[0][:1] in ("-", "+") and len(words[0]) > 1:
+        option = words.pop(0)
+        if option == "--":
+            break
+        if option in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file") and words:
+            words.pop(0)
+    return words
+
+
+def fed_code(script: Script, call: Call, code: str | None, fed: str, via: tuple[str, ...]) -> str | None:
+    if code is None or not known(code.translate(LITERAL)):
+        where = "a download" if fed == "download" else "a pipe"
+        doubts = script.walk.hidden if fed in ("download", "decoded") else script.walk.opaque
+        doubts.append(f"{call.name} runs what comes out of {where}, which nobody has seen")
+    if code is None:
+        return None
+    hidden = (*via, "decoded") if fed == "decoded" else via
+    return script.walk.code(code.translate(LITERAL), script.shell.copy(), None, "", hidden, script.depth + 1)
