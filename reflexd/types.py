@@ -263,11 +263,15 @@ class Effect(Struct, frozen=True):
 
 
 class Command(Struct, frozen=True):
-    """A program that would run: its words as it would get them, and the wrappers it was found under."""
+    """A program that would run: its words as it would get them, and the wrappers it was found under.
+
+    `read_only`: this one is proved to change nothing.
+    """
 
     argv: tuple[str, ...]
     via: tuple[str, ...] = ()
     cwd: str = ""
+    read_only: bool = False
 
 
 WantKind = Literal["file", "repository", "losses", "real", "kube"]

@@ -1,32 +1,25 @@
 """One tool call -> what it would do. Total, pure and bounded: any text at all gives Facts.
 
-Nothing is run and no file is read: what a call says is all there is. What it does not say is in
-`opaque` (text that could not be read whole) and never counts as harmless.
+Nothing is run and no file is read in here: what a call says, and what somebody saw on the disk for it, is all
+there is. What that leaves open is in `opaque` (text that could not be read whole), which never counts as
+harmless, in `unseen` (local code) and in `wants` (what to look at before asking again).
 """
 
 from __future__ import annotations
 
 import functools
 import posixpath
-import re
 import shlex
-from collections.abc import Iterable
-
-import msgspec
 
 from reflexd.core import tools
-from reflexd.shell.calls import Call, Reading
-from reflexd.shell.effects import effects
+from reflexd.core.lines import line
+from reflexd.core.settle import settled
 from reflexd.shell.fields import shown
-from reflexd.shell.interpret import read
 from reflexd.shell.places import Ground
-from reflexd.shell.rawscan import segments
 from reflexd.types import (
     Code,
-    Command,
     Context,
     Edit,
-    Effect,
     Facts,
     Fetch,
     Mcp,
@@ -34,6 +27,7 @@ from reflexd.types import (
     Patch,
     Read,
     Search,
+    Seen,
     Shell,
     Spawn,
     Tool,
@@ -41,8 +35,8 @@ from reflexd.types import (
     Write,
 )
 
-COMMAND_MAX = 32 * 1024  # characters; a longer command is read as far as it goes, and asks
-READ_MAX = 128 * 1024  # beyond this only the raw scan looks at it
+SMALL = 4096  # characters of a command that is remembered
+_OF_THE_TEXT = frozenset({"file", "repository", "kube"})  # sights that a command is read by
 _INTERPRETERS = {
     "python": "python3 -c",
     "py": "python3 -c",
@@ -56,10 +50,12 @@ _INTERPRETERS = {
 }
 
 
-def facts(tool: Tool, context: Context) -> Facts:
+def facts(tool: Tool, context: Context, seen: Seen = Seen()) -> Facts:
     """Never raises: what goes wrong in here is opaque."""
     try:
-        return _facts(tool, context, _ground(context))
+        ground = _ground(context)
+        read = seen if not seen.found else Seen(tuple(pair for pair in seen.found if pair[0].kind in _OF_THE_TEXT))
+        return settled(_read(tool, context, read), context, ground, seen)
     except (RecursionError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as e:
         return Facts(opaque=f"reading it failed ({type(e).__name__})")
 
@@ -69,10 +65,23 @@ def _ground(context: Context) -> Ground:
     return Ground(context)
 
 
+@functools.lru_cache(maxsize=512)
+def _remembered(tool: Tool, context: Context, seen: Seen) -> Facts:
+    return _facts(tool, context, _ground(context).looking(seen))
+
+
+def _read(tool: Tool, context: Context, seen: Seen) -> Facts:
+    """Agents repeat themselves, and each round of looking asks again: what a small call says is remembered."""
+    small = not isinstance(tool, Write | Edit | Patch | Code) and not (
+        isinstance(tool, Shell) and len(tool.command) > SMALL
+    )
+    return _remembered(tool, context, seen) if small else _facts(tool, context, _ground(context).looking(seen))
+
+
 def _facts(tool: Tool, context: Context, ground: Ground) -> Facts:
     match tool:
         case Shell(command, workdir):
-            return _shell(command, _directory(workdir, context), context, ground)
+            return line(command, _directory(workdir, context), context, ground)
         case Code(language, source):
             return _code(language, source, context, ground)
         case Read(path):
@@ -102,63 +111,10 @@ def _directory(workdir: str, context: Context) -> str:
     return posixpath.normpath(posixpath.join(context.cwd, workdir)) if workdir else context.cwd
 
 
-def _shell(command: str, cwd: str, context: Context, ground: Ground) -> Facts:
-    env = dict(context.env)
-    if len(command) <= READ_MAX:
-        reading = read(command, cwd, context.home, env)
-    else:
-        reading = Reading((), ("it is too long to be read",))
-    found: dict[Effect, None] = {}
-    looks = _calls(reading.calls, ground, found)
-    _calls(reading.alike, ground, found)
-    opaque = reading.opaque[0] if reading.opaque else ""
-    if len(command) > COMMAND_MAX:
-        opaque = f"it is longer than {COMMAND_MAX} characters"
-    if reading.opaque and (reading.broken or len(command) > READ_MAX):
-        # Where the parser lost its way, every piece that could stand alone is read on its own.
-        for segment in segments(command):
-            _calls(read(segment, cwd, context.home, env).calls, ground, found)
-    return Facts(
-        commands=tuple(Command(tuple(map(shown, c.argv)), c.via, shown(c.cwd)) for c in reading.calls if c.argv),
-        effects=tuple(found),
-        read_only=looks and bool(reading.calls) and not opaque and not reading.unseen,
-        opaque=opaque,
-    )
-
-
-_PATCHERS = frozenset({"apply_patch", "applypatch"})
-"""Codex applies a patch itself where a shell command is no more than `[cd DIR &&] apply_patch <<EOF`."""
-_NAMES_REFLEX = re.compile(r"\breflexd?\b")
-
-
-def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None]) -> bool:
-    looks = True
-    every: list[Effect] = []
-    names_reflex = False
-    for call in calls:
-        made, quiet = effects(call, ground)
-        every.extend(made)
-        if call.name in _PATCHERS:
-            every.extend(tools.patch(call.stdin or call.argv[-1], ground, call.cwd).effects)
-        looks = looks and quiet
-        names_reflex = names_reflex or any(_NAMES_REFLEX.search(word) for word in call.argv)
-    if names_reflex:
-        # A process looked up in the same line: `kill $(pgrep reflexd)`.
-        every = [_at_reflex(effect) for effect in every]
-    found.update(dict.fromkeys(every))
-    return looks
-
-
-def _at_reflex(effect: Effect) -> Effect:
-    if effect.kind == "signal" and "unknown" in effect.places:
-        return msgspec.structs.replace(effect, places=("reflex", *effect.places))
-    return effect
-
-
 def _code(language: str, source: str, context: Context, ground: Ground) -> Facts:
     known = _INTERPRETERS.get(language.lower())
     if known is None and language.lower() in ("bash", "sh", "shell", "zsh"):
-        return _shell(source, context.cwd, context, ground)
+        return line(source, context.cwd, context, ground)
     if known is None:
         return Facts(opaque=f"it is {shown(language)} code, which is not read here")
-    return _shell(f"{known} {shlex.quote(source)}", context.cwd, context, ground)
+    return line(f"{known} {shlex.quote(source)}", context.cwd, context, ground)

@@ -9,10 +9,10 @@ from reflexd import paths, settings
 from reflexd.adapters import claude
 from reflexd.control import CheckRequest, CheckResult, hook_payload
 from reflexd.core.decide import decide
-from reflexd.core.facts import facts
 from reflexd.ctl.calls import Judge
 from reflexd.daemon.surroundings import Surroundings
 from reflexd.errors import PayloadError
+from reflexd.sight.look import understood
 from reflexd.types import Decision, ToolCall, Verdict
 
 
@@ -37,7 +37,7 @@ def judge(*, as_labelled: bool = False) -> Judge:
             return CheckResult(Verdict(Decision.ASK, str(e), "payload", policy=force.policy.version), None, mode)
         assert isinstance(event, ToolCall)
         context = around(request.home if as_labelled else base).context(event.origin, caller, mode, profile, request)
-        found = facts(event.tool, context)
+        found = understood(event.tool, context)
         return CheckResult(decide(event, found, context, force.policy), found, mode)
 
     return judged

@@ -15,7 +15,6 @@ import asyncio
 import logging
 import time
 import traceback
-from functools import lru_cache
 
 from msgspec import Struct, structs
 
@@ -33,7 +32,8 @@ from reflexd.daemon.standing import Standing
 from reflexd.daemon.surroundings import Surroundings
 from reflexd.errors import PayloadError, ReflexError
 from reflexd.settings import InForce
-from reflexd.types import Decision, Event, Facts, Guarded, Mode, Reply, Verdict
+from reflexd.sight.look import understood
+from reflexd.types import Context, Decision, Event, Facts, Guarded, Mode, Reply, Verdict
 from reflexd.wire import Header
 
 SMALL = 4096  # bytes of a payload that is judged on the loop
@@ -58,13 +58,19 @@ class Hook(Struct, frozen=True):
 
 
 class Ruled(Struct, frozen=True):
-    """What was found; `event` and `facts` are None where it did not come that far. `call` is redacted."""
+    """What was found; `event`, `facts` and `context` are None where it did not come that far. `call` is redacted."""
 
     verdict: Verdict
     mode: Mode
     event: Event | None = None
     facts: Facts | None = None
     call: str = ""
+    context: Context | None = None
+
+    @property
+    def final(self) -> bool:
+        """Whether looking at the disk could change nothing: nothing to look at, or refused as it stands."""
+        return self.facts is None or not self.facts.wants or self.verdict.decision is Decision.DENY
 
 
 class Gate:
@@ -124,15 +130,28 @@ class Gate:
                 log_bug(e)
 
     def rule(self, hook: Hook, force: InForce, given: CheckRequest | None = None) -> Ruled:
-        """Raises PayloadError. Runs in any thread."""
+        """The whole way from payload to verdict. Raises PayloadError. Looks at the disk, so it may take its time."""
+        begun = self._begin(hook, force, given)
+        return self._look(begun, force) if begun.facts is not None and begun.facts.wants else begun
+
+    def _begin(self, hook: Hook, force: InForce, given: CheckRequest | None = None) -> Ruled:
+        """As far as the call alone tells: no file is looked at. Raises PayloadError. Runs in any thread."""
         event = hook.adapter.parse(hook.event, hook.payload)
         mode = self._standing.mode_at(event.origin.cwd)
         if not isinstance(event, Guarded):
             return Ruled(Verdict(Decision.PASS), mode, event)
         context = self._around.context(event.origin, hook.pid, mode, force.settings.profile, given)
-        found = _facts(event.tool, context) if len(hook.payload) <= SMALL else facts(event.tool, context)
+        found = facts(event.tool, context)
         verdict = decide(event, found, context, force.policy)
-        return Ruled(verdict, mode, event, found, shown(event.tool))
+        return Ruled(verdict, mode, event, found, shown(event.tool), context)
+
+    def _look(self, begun: Ruled, force: InForce) -> Ruled:
+        """The same once everything that the call names was looked at. Runs in any thread but the loop's."""
+        assert isinstance(begun.event, Guarded)
+        assert begun.context is not None
+        found = understood(begun.event.tool, begun.context)
+        verdict = decide(begun.event, found, begun.context, force.policy)
+        return structs.replace(begun, verdict=verdict, facts=found)
 
     async def _check(self, hook: Hook) -> Reply:
         ruled = await self._ruled(hook)
@@ -148,12 +167,16 @@ class Gate:
     async def _ruled(self, hook: Hook) -> Ruled:
         """The verdict by rule, or (where it did not come to one) an ask that says why."""
         force, started = self._standing.in_force, time.monotonic()
+        begun: Ruled | None = None
         try:
             if len(hook.payload) <= SMALL and not self._standing.by_directory:
-                ruled = self.rule(hook, force)
-            else:
+                ruled = begun = self._begin(hook, force)
+            if begun is None or not begun.final:
                 async with asyncio.timeout(min(RULES_S, hook.ends - started)):
-                    ruled = await self._lane.run(self.rule, hook, force)
+                    if begun is None:
+                        ruled = await self._lane.run(self.rule, hook, force)
+                    else:
+                        ruled = await self._lane.run(self._look, begun, force)
         except PayloadError as e:
             return self._unruled(e.message, "payload")
         except (TimeoutError, ReflexError) as e:
@@ -212,10 +235,6 @@ class Gate:
                 await self._journal.synced()
         except TimeoutError:
             log.warning("the journal's disk is slow")
-
-
-# Pure, and agents repeat themselves: the same call in the same surroundings has the same facts.
-_facts = lru_cache(maxsize=512)(facts)
 
 
 def _adapter(header: Header | None) -> Adapter | None:

@@ -45,7 +45,7 @@ SPECIAL: dict[str, Special] = {
 def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     """What the call does, and whether it is proved to change nothing."""
     found, looks = _redirected(call, ground)
-    if not call.argv:
+    if not call.argv or call.defined:
         return found, looks and not call.assigned
     name = program(call)
     special = SPECIAL.get(name)
@@ -56,6 +56,8 @@ def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     if "/" in call.argv[0]:
         found.extend(_started(call, name, ground))
         quiet = quiet and _BIN.match(call.argv[0]) is not None
+    elif call.argv[0] in ground.shadowed:
+        quiet = False  # what would be found first is a file that others than root can change
     found.extend(_inherited(call, name, found))
     if "decoded" in call.via and name in RISKY:
         found.append(Effect("exec", " ".join(map(shown, call.argv)), detail="decoded"))

@@ -7,6 +7,7 @@ The patterns themselves are data: config/places.toml.
 
 from __future__ import annotations
 
+import copy
 import functools
 import re
 import tomllib
@@ -18,7 +19,7 @@ from msgspec import Struct, field
 
 from reflexd.shell.fields import BRACKET, ONE, PIPED, STAR, UNKNOWN, UNSET, shown
 from reflexd.shell.patterns import MARKS, at_home, matcher, matches_nearly_all, name_matches
-from reflexd.types import Context, Place
+from reflexd.types import Context, Place, Seen, Sighting, Want, WantKind
 
 _PROC_ROOT = re.compile(r"/+proc/[^/]+/(?:root|task/[^/]+/root)(?=/|$)")
 _PLUGIN = re.compile(r"/reflex(?:\.\w+|/[^/]+)?\Z")  # a hook file that is reflex's own from the first byte to the last
@@ -75,6 +76,9 @@ class Ground:
         self.home = _normal(context.home) if context.home.startswith("/") else ""
         self.cwd = _normal(context.cwd) if context.cwd.startswith("/") else UNKNOWN
         self.env = context.env
+        self.shadowed = context.shadowed
+        self.seen = Seen()
+        self.wants: dict[Want, None] = {}
         self.own_pids = frozenset(map(str, context.own_pids))
         known = data()
         base = self.home or "/home/nobody"
@@ -102,6 +106,20 @@ class Ground:
         self._landmarks = [*system.whole, *self._shared_below, *system.scratch, base]
         self._scratch = system.scratch
         self._device = [f"/dev/{sample}" for sample in known.device.samples]
+
+    def looking(self, seen: Seen) -> Ground:
+        """The same for one call: what was seen for it, and a list of its own of what is still to be looked at."""
+        mine = copy.copy(self)
+        mine.seen = seen
+        mine.wants = {}
+        return mine
+
+    def want(self, kind: WantKind, path: str) -> Sighting | None:
+        """What was seen there; None, and noted as wanted, where nobody has looked."""
+        found = self.seen.of(kind, path)
+        if found is None:
+            self.wants[Want(kind, path)] = None
+        return found
 
     def locate(self, word: str, cwd: str | None = None, deep: bool = False) -> tuple[str, tuple[Place, ...]]:
         """The path as a reader would see it, and every place it lies in.

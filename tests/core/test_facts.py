@@ -8,7 +8,8 @@ import pytest
 from msgspec import structs
 
 from reflexd.core.decide import decide
-from reflexd.core.facts import COMMAND_MAX, facts
+from reflexd.core.facts import facts
+from reflexd.core.lines import COMMAND_MAX
 from reflexd.core.policy import shipped
 from reflexd.types import (
     Code,

@@ -123,18 +123,18 @@ def test_a_verdict_that_came_too_late_lets_nothing_through(world: World, monkeyp
     assert (world.row.decision, world.row.decided_by) == ("deny", "rule")
 
 
-@pytest.mark.parametrize("where", ["decide", "_facts", "shown"])
+@pytest.mark.parametrize("where", ["facts", "understood", "decide", "shown"])
 @pytest.mark.parametrize("agent", list(ADAPTERS))
 def test_a_bug_is_a_refusal_that_tells_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, where: str, agent: str
 ) -> None:
     monkeypatch.setattr(gates, where, breaks)
     payloads = {
-        "opencode": {"event": "tool.execute.before", "input": {"tool": "bash"}, "output": {"args": {"command": "id"}}},
-        "pi": {"event": "tool_call", "payload": {"toolName": "bash", "input": {"command": "id"}}},
-        "hermes": {"event": "pre_tool_call", "payload": {"tool_name": "terminal", "args": {"command": "id"}}},
+        "opencode": {"event": "tool.execute.before", "input": {"tool": "bash"}, "output": {"args": {"command": "cat /x"}}},
+        "pi": {"event": "tool_call", "payload": {"toolName": "bash", "input": {"command": "cat /x"}}},
+        "hermes": {"event": "pre_tool_call", "payload": {"tool_name": "terminal", "args": {"command": "cat /x"}}},
     }
-    payload = json.dumps(payloads[agent]).encode() if agent in payloads else bash("id")
+    payload = json.dumps(payloads[agent]).encode() if agent in payloads else bash("cat /x")
     event = payloads[agent]["event"] if agent in payloads else "PreToolUse"
     reply = world.answer(payload, agent, event)  # type: ignore[arg-type]
     assert reply.exit == 2

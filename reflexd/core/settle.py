@@ -1,0 +1,99 @@
+"""What was found on the disk, laid over the effects that a call's text alone gave.
+
+Rule 1: a path is judged as written and as what it really is: a symbolic link adds the places of its target.
+Rule 2: `recoverable` is only for what nothing in the same call, and nothing running beside it, could change first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import structs
+
+from reflexd.shell.places import Ground
+from reflexd.types import Context, Effect, Facts, Place, Seen, Sighting, Want
+
+WANTS_MAX = 256
+_ON_PATHS = frozenset({"read", "write", "delete", "move", "attributes", "exec", "discard"})
+_LOSING = frozenset({"delete", "discard"})
+_OURS: frozenset[Place] = frozenset({"workspace", "workspace_root"})
+_HARMLESS_BEFORE = frozenset({"rm", "rmdir", "git", "find", "cd", "pushd", "mkdir", "unlink", "test", "["})
+
+
+def settled(facts: Facts, context: Context, ground: Ground, seen: Seen) -> Facts:
+    """`facts` with what `seen` says about its paths, and with what is still to be looked at."""
+    wants: dict[Want, None] = {}
+    look = _Looking(seen, wants)
+    effects: dict[Effect, None] = {}
+    calm = _calm(facts, context)
+    for effect in facts.effects:
+        for made in _real(effect, ground, look):
+            effects[_given_back(made, facts, look) if calm else made] = None
+    if len(wants) > WANTS_MAX:
+        return structs.replace(
+            facts, opaque=facts.opaque or "it names more files than can be looked at", read_only=False
+        )
+    known = {want for want, _ in seen.found}
+    left = tuple(want for want in (*facts.wants, *wants) if want not in known)
+    return structs.replace(facts, effects=tuple(effects), wants=left)
+
+
+class _Looking:
+    """Questions to what was seen; those nobody has looked into are noted."""
+
+    def __init__(self, seen: Seen, wants: dict[Want, None]) -> None:
+        self._found = dict(seen.found)
+        self._wants = wants
+
+    def __call__(self, want: Want) -> Sighting | None:
+        found = self._found.get(want)
+        if found is None:
+            self._wants[want] = None
+        return found
+
+
+def _real(effect: Effect, ground: Ground, look: _Looking) -> Iterator[Effect]:
+    yield effect
+    target = effect.target
+    if effect.kind not in _ON_PATHS or not target.startswith("/") or any(mark in target for mark in "…*?["):
+        return
+    found = look(Want("real", target))
+    if found is None or found.problem or found.text in ("", target):
+        return
+    real = found.text
+    here = look(Want("real", ground.cwd)) if ground.cwd.startswith("/") else None
+    if here is not None and here.text and (real + "/").startswith(here.text + "/"):
+        real = ground.cwd + real[len(here.text) :]  # the working directory itself lies behind a link
+        if real == target:
+            return
+    path, places = ground.locate(real, deep=effect.recursive)
+    yield structs.replace(effect, target=path, places=places)
+
+
+def _calm(facts: Facts, context: Context) -> bool:
+    """Whether what is on the disk now is what the call will meet."""
+    if facts.opaque or context.past.busy or context.past.pending:
+        return False
+    for command in facts.commands:
+        name = command.argv[0].rpartition("/")[2]
+        if any(effect.kind in _LOSING and effect.detail.partition(" ")[0] == name for effect in facts.effects):
+            return True
+        if not command.read_only and name not in _HARMLESS_BEFORE:
+            return False
+    return not facts.commands
+
+
+def _given_back(effect: Effect, facts: Facts, look: _Looking) -> Effect:
+    if effect.kind not in _LOSING or _OURS.isdisjoint(effect.places) or "disposable" in effect.places:
+        return effect
+    bulk = effect.recursive or effect.kind == "discard" or "*" in effect.target
+    if not bulk or "…" in effect.target or _written_below(effect.target, facts.effects):
+        return effect
+    found = look(Want("losses", effect.target))
+    if found is None or not found.recoverable:
+        return effect
+    return structs.replace(effect, places=(*effect.places, "recoverable"))
+
+
+def _written_below(path: str, effects: Iterable[Effect]) -> bool:
+    return any(e.kind in ("write", "move", "attributes") and e.target.startswith(path + "/") for e in effects)
