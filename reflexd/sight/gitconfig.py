@@ -265,10 +265,8 @@ class _Reader:
                 break
             i = word.end()
             first = _unquoted(word[1])
-            if word[0].endswith("="):  # a key with an empty value is written so
-                found.append((first, "" if word[2] is None else _unquoted(word[2])))
-            elif word[2] is not None:
-                found.append((first, _unquoted(word[2])))
+            if "=" in word[0][len(word[1]) + 2 :]:  # quoted apart: a key with nothing after its = has no value
+                found.append((first, None if word[2] is None else _unquoted(word[2])))
             else:
                 name, equals, value = first.partition("=")
                 found.append((name, value if equals else None))

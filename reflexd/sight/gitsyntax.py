@@ -18,6 +18,7 @@ _SUBSECTION = re.compile(rb'"((?:[^"\\\n]|\\[^\n])*)"\]')
 _NAME = re.compile(rb"([A-Za-z][A-Za-z0-9-]*)[ \t]*")
 _PLAIN = re.compile(rb'[^\n\\"#;]*')
 _ESCAPES = {0x74: b"\t", 0x62: b"\b", 0x6E: b"\n", 0x5C: b"\\", 0x22: b'"'}
+_MOST = 10_000  # keys of one file; beyond, it is taken for broken
 _REMEMBERED = 1 << 16  # larger files are parsed again: what is remembered stays small
 
 
@@ -50,7 +51,7 @@ def _parse(text: bytes) -> Settings:
                 return Settings(tuple(found), malformed=True)
             continue
         name = _NAME.match(text, i)
-        if not name or stem is None:
+        if not name or stem is None or len(found) >= _MOST:
             return Settings(tuple(found), malformed=True)
         i = name.end()
         value: bytes | None = None

@@ -176,7 +176,8 @@ def _followed(path: str) -> str | Unread:
     named = os.fsdecode(text[len(b"gitdir: ") :].rstrip(b"\r\n"))
     if not named or "\0" in named:
         return Unread(path, "malformed", "no path")
-    return os.path.normpath(os.path.join(os.path.dirname(path), named))
+    led = os.path.normpath(os.path.join(os.path.dirname(path), named))
+    return led if led != path else Unread(path, "malformed", "leads to itself")
 
 
 def _is_gitdir(path: str, env: Mapping[str, str]) -> bool:
