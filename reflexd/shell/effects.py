@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from reflexd.shell import files, foreign, git, own, processes
+from reflexd.shell import files, foreign, git, managers, own, processes
 from reflexd.shell.arguments import parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import PIPED, shown
@@ -39,6 +39,7 @@ SPECIAL: dict[str, Special] = {
     **files.SPECIAL,
     **processes.SPECIAL,
     **own.SPECIAL,
+    **managers.SPECIAL,
 }
 
 
@@ -77,16 +78,19 @@ _MACHINE = frozenset({"root", "system", "shared", "home", "home_entry", "home_in
 
 def _contained(made: Effect) -> Effect:
     """The same in a container that sees nothing of this machine."""
+    if made.kind == "install":
+        return msgspec.structs.replace(made, places=("outside",))
     return msgspec.structs.replace(made, places=tuple(p for p in made.places if p not in _MACHINE) or ("outside",))
 
 
 def program(call: Call) -> str:
-    """The name the table knows the program by: where files ignore case, RM is rm."""
+    """The name the table knows the program by: where files ignore case, RM is rm; pip3.11 is pip."""
     name = call.name
-    if name in SPECIAL or find_row(name) is not None:
-        return name
     folded = name.casefold().removesuffix(".exe")
-    return folded if folded in SPECIAL or find_row(folded) is not None else name
+    for known in (name, folded, folded.rstrip("0123456789.")):
+        if known in SPECIAL or find_row(known) is not None:
+            return known
+    return name
 
 
 def _redirected(call: Call, ground: Ground) -> tuple[list[Effect], bool]:

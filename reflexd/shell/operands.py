@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from reflexd.shell.calls import Call
+from reflexd.shell.packages import package, source
 from reflexd.shell.places import Ground
 from reflexd.types import Effect, EffectKind, Place
 
@@ -21,6 +22,8 @@ def effect(
     """None for a role without an effect. What only adds (`touch`) counts where nothing may be added either."""
     if role in ("none", "path") or not word or word == "-":
         return None
+    if role in ("package", "source"):
+        return (package if role == "package" else source)(word, call, ground, detail)
     kind: EffectKind = "write" if role == "touch" else role  # type: ignore[assignment]
     path, places = ground.locate(word, call.cwd, deep=deep or kind in ("move", "read"))
     if path in SINKS:

@@ -18,8 +18,9 @@ from msgspec import Struct
 from reflexd.types import EffectKind
 
 FORMAT = 2
-Role = Literal["none", "path", "read", "write", "touch", "delete", "move", "attributes"]
-"""touch is a write that takes nothing away: an empty file, a directory, a time stamp."""
+Role = Literal["none", "path", "read", "write", "touch", "delete", "move", "attributes", "package", "source"]
+"""touch is a write that takes nothing away: an empty file, a directory, a time stamp. package names code that comes
+in, from elsewhere unless it is a local path; source says where packages come from, which only a URL changes."""
 
 
 class _Raw(Struct, frozen=True, forbid_unknown_fields=True):

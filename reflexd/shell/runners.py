@@ -1,0 +1,153 @@
+"""Programs that run a package: npx, uvx, pnpm dlx and their kin -> the code they would fetch for it.
+
+A tool that the table of programs knows counts as known code, whatever registry it is fetched from; so does a local
+path. A plain name given to a runner that looks into the project first is the project's own as far as can be seen.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from msgspec import Struct
+
+from reflexd.shell.calls import Call
+from reflexd.shell.fields import UNKNOWN, known, shown
+from reflexd.shell.options import command_at, names
+from reflexd.shell.packages import is_local, package, source
+from reflexd.shell.places import Ground
+from reflexd.shell.programs import known as known_programs
+from reflexd.types import Effect
+
+
+class Runner(Struct, frozen=True):
+    """`valued`: options with a value; `named`: those whose value is a package, `lists`: those that say where packages
+    come from. `project`: it looks into the project before it fetches anything; `script`: it runs a local file or an
+    installed program, and only fetches what `named` says.
+    """
+
+    valued: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
+    lists: frozenset[str] = frozenset()
+    project: bool = False
+    script: bool = False
+
+    @property
+    def with_value(self) -> frozenset[str]:
+        return self.valued | self.named | self.lists
+
+
+_NPM = Runner(
+    names(
+        "-w --workspace --node-options --registry --prefix --userconfig --cache --loglevel -C --shell --script-shell"
+    ),
+    names("-p --package"),
+    project=True,
+)
+_DLX = Runner(
+    names("-C --dir --filter --registry --allow-build --shell-mode --reporter --loglevel"), names("--package -p")
+)
+_UV = Runner(
+    names(
+        "-p --python --directory --project --config-file --cache-dir --env-file --color --python-platform -C --link-mode"
+        " --config-setting --no-binary-package --no-build-package --exclude-newer --resolution --prerelease --extra"
+        " --group --only-group --no-group --no-extra --package -c --constraints -b --overrides -P --upgrade-package"
+        " --refresh-package --reinstall-package -m --module --index-strategy --keyring-provider --torch-backend"
+    ),
+    names("--from --with -w --with-editable"),
+    names("--index --default-index -i --index-url --extra-index-url -f --find-links --with-requirements"),
+)
+RUNNERS: dict[str, Runner] = {
+    **dict.fromkeys(("npx", "npm exec", "npm x", "bunx", "bun x"), _NPM),
+    **dict.fromkeys(("pnpm dlx", "pnpx", "yarn dlx"), _DLX),
+    **dict.fromkeys(("uvx", "uv tool run"), _UV),
+    "uv run": Runner(
+        _UV.with_value - {"--with", "-w", "--with-editable"}, names("--with -w --with-editable"), _UV.lists, script=True
+    ),
+    "pipx run": Runner(names("--python --index-url -i --pip-args"), names("--spec --with")),
+}
+_YES = names("-y --yes")
+_SPEC = re.compile(r"(?P<name>@?[^@\s\[=<>~!]+)(?:\[[^\]]*\])?(?P<version>(?:@|[=<>~!]=?).*)?\Z")
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(?:#.*)?\Z|(?:github|gitlab|bitbucket|gist):|\w+\+?\w*://|[\w.-]+@[\w.-]+:")
+PARENTS_MAX = 4  # directories above the working one in which a project's tools may be installed
+
+
+def fetched(call: Call, name: str, ground: Ground) -> list[Effect] | None:
+    """What the runner brings in, as effects; None where `call` is no runner."""
+    title, args = name, call.argv[1:]
+    if title not in RUNNERS:
+        words = [i for i, word in enumerate(args) if not word.startswith("-")][:2]
+        for depth in range(1, len(words) + 1):
+            title = " ".join((name, *(args[i] for i in words[:depth])))
+            if title in RUNNERS and words[depth - 1] < depth + 4:
+                args = args[words[depth - 1] + 1 :]
+                break
+        else:
+            return None
+    runner = RUNNERS[title]
+    at = command_at(args, runner.with_value)
+    options, rest = args[:at], args[at:]
+    found: list[Effect] = []
+    named = False
+    for option, value in _values(options, runner.with_value):
+        if option in runner.named:
+            named = True
+            found.extend(_brought(value, call, ground, title))
+        elif option in runner.lists and (made := source(value, call, ground, title)):
+            found.append(made)
+    if rest and not named and not runner.script:
+        if runner.project and _YES.isdisjoint(options) and _plain(rest[0]):
+            found.extend(_of_project(rest[0], call, ground, title))
+        else:
+            found.extend(_brought(rest[0], call, ground, title))
+    return found
+
+
+def _values(options: tuple[str, ...], valued: frozenset[str]) -> list[tuple[str, str]]:
+    found = []
+    for i, word in enumerate(options):
+        name, equals, value = word.partition("=")
+        if equals:
+            found.append((name, value))
+        elif word in valued and i + 1 < len(options):
+            found.append((word, options[i + 1]))
+        elif word[:2] in valued and not word.startswith("--") and len(word) > 2:
+            found.append((word[:2], word[2:]))
+    return found
+
+
+def _brought(word: str, call: Call, ground: Ground, title: str) -> list[Effect]:
+    spec = _SPEC.match(word)
+    if spec is not None and not _REPOSITORY.match(word) and spec["name"] in known_programs():
+        return []
+    made = package(word, call, ground, title)
+    return [made] if made else []
+
+
+def _plain(word: str) -> bool:
+    """A name alone, without a version: what is installed in the project is called like that."""
+    spec = _SPEC.match(word)
+    return (
+        spec is not None
+        and not spec["version"]
+        and (word.startswith("@") or not _REPOSITORY.match(word))
+        and known(word)
+    )
+
+
+def _of_project(word: str, call: Call, ground: Ground, title: str) -> list[Effect]:
+    """A tool that the project has, as far as can be seen; one that was looked for and is not there gets fetched."""
+    if is_local(word) or word in known_programs() or not call.cwd.startswith("/") or UNKNOWN in call.cwd:
+        return []
+    manifest = ground.want("file", posixpath.join(call.cwd, "package.json"))
+    if manifest is None or manifest.problem or f'"{word}"' in manifest.text:
+        return []
+    if "/" in word:  # a scoped package: the program in it is called otherwise
+        return [Effect("install", shown(word), ("elsewhere",), detail=title)]
+    above = call.cwd
+    for _ in range(PARENTS_MAX):
+        bin_ = ground.want("file", posixpath.join(above, "node_modules/.bin", word))
+        if bin_ is None or bin_.problem != "missing":
+            return []
+        above = posixpath.dirname(above)
+    return [Effect("install", shown(word), ("elsewhere",), detail=title)]
