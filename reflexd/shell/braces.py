@@ -4,27 +4,36 @@ from __future__ import annotations
 
 import re
 
+from reflexd.shell.fields import UNKNOWN
 from reflexd.shell.scan import ansi_c_end, closed_end, quoted_end
 
 FIELDS_MAX = 256
+LENGTH_MAX = 64 * 1024  # of all the words on the way, together
 _SEQUENCE = re.compile(r"(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.(-?\d{1,9}))?\Z")
 
 
 def braces(raw: str) -> list[str]:
-    """Brace expansion of a raw word; quotes and ${...} are left alone. At most FIELDS_MAX words."""
+    """Brace expansion of a raw word; quotes and ${...} are left alone. UNKNOWN stands for the words beyond the caps."""
     if "{" not in raw:
         return [raw]
     done: list[str] = []
     pending = [raw]
-    while pending and len(done) + len(pending) <= FIELDS_MAX:
+    length = 0
+    while pending:
+        if len(done) + len(pending) > FIELDS_MAX:
+            return [*done, *pending, UNKNOWN]
+        if length > LENGTH_MAX:
+            return [*done, UNKNOWN]
         word = pending.pop(0)
         split = _first_brace(word)
         if split is None:
             done.append(word)
         else:
             before, choices, after = split
-            pending[:0] = [before + choice + after for choice in choices]
-    return done + pending
+            made = [before + choice + after for choice in choices]
+            length += sum(map(len, made))
+            pending[:0] = made
+    return done
 
 
 def _first_brace(word: str) -> tuple[str, list[str], str] | None:

@@ -17,6 +17,7 @@ from reflexd.shell.scan import ansi_c_end, closed_end, quoted_end
 
 _EVERY = re.compile(r"\$@|\$\{@\}|\$\{[A-Za-z_]\w*\[@\]\}")
 _PLAIN = re.compile(r"[\w./:@%+,=-]+\Z")
+_LITERAL = re.compile(r".[^\\'\"$`<>*?\[=:]*", re.S)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-]")
 _PARAMETER = re.compile(
     r"(?P<hash>#?)(?P<bang>!?)(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?P<index>\[[^\]]*\])?(?P<rest>.*)\Z",
@@ -36,6 +37,7 @@ class Expander:
     lookup(name) -> the value(s), None where the value is not known, KeyError where it is not set.
     run(code) -> what the code prints, None where that is not known (its commands are noted by the caller).
     pipe(code) -> the name under which <(code) appears.
+    spend(much) is told of words that a brace makes, and raises Budget where they are too many.
     """
 
     def __init__(
@@ -44,12 +46,14 @@ class Expander:
         run: Callable[[str], str | None],
         pipe: Callable[[str], str],
         assign: Callable[[str, str], None],
+        spend: Callable[[int], None],
         home: str,
     ) -> None:
         self._lookup = lookup
         self._run = run
         self._pipe = pipe
         self._assign = assign
+        self._spend = spend
         self._home = home
         self._level = 0
 
@@ -58,7 +62,10 @@ class Expander:
         if _PLAIN.match(raw):
             return [raw]
         found: list[str] = []
-        for word in braces(raw):
+        words = braces(raw)
+        if len(words) > 1:
+            self._spend(len(words))
+        for word in words:
             found.extend(self._word(word))
             if len(found) > FIELDS_MAX:
                 return [*found[:FIELDS_MAX], UNKNOWN]
@@ -87,7 +94,7 @@ class Expander:
 
     def _pieces(self, raw: str, split: bool) -> list[str]:
         pieces = Pieces(self._separators() if split else "")
-        i, n = 0, len(raw)
+        i, n, last_bracket = 0, len(raw), raw.rfind("]")
         if raw.startswith("~"):
             i = self._tilde(raw, 0, pieces)
         while i < n:
@@ -118,15 +125,17 @@ class Expander:
                 end = closed_end(raw, i + 1)
                 pieces.literal(PIPED + self._pipe(raw[i + 2 : end - 1]))
                 i = end
-            elif c in GLOBS and (c != "[" or "]" in raw[i + 1 :]):
+            elif c in GLOBS and (c != "[" or i < last_bracket):
                 pieces.literal(GLOBS[c])
                 i += 1
             elif c in "=:" and raw[i + 1 : i + 2] == "~" and not split:
                 pieces.literal(c)
                 i = self._tilde(raw, i + 1, pieces)
             else:
-                pieces.literal(c)
-                i += 1
+                found = _LITERAL.match(raw, i)
+                assert found
+                pieces.literal(found[0])
+                i = found.end()
         return pieces.done()
 
     def _separators(self) -> str:

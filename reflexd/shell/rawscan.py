@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 PIECES_MAX = 100
 PIECE_MAX = 2000
-_CUT = re.compile(r"\|\||&&|\|&|\$\(|[\n;|&(){}`]")
+_PIECE = re.compile(r"[^\n;|&(){}`]{3,}")
 _WORTH = re.compile(
     r"\b(?:rm|rmdir|dd|mkfs|shred|wipefs|find|chmod|chown|mv|git|reflex\w*|pkill|killall|kill|tee|truncate|rsync|eval)\b|>"
 )
@@ -20,11 +20,10 @@ _WORTH = re.compile(
 def segments(text: str) -> Iterator[str]:
     """Pieces in which a program stands that can do harm; at most PIECES_MAX. Linear in the text's length."""
     count = 0
-    start = 0
-    for found in [*_CUT.finditer(text), None]:
-        end = found.start() if found else len(text)
-        piece = text[start : min(end, start + PIECE_MAX)].strip()
-        start = found.end() if found else end
+    for found in _PIECE.finditer(text):
+        piece = found[0][:PIECE_MAX].strip()
+        if len(found[0]) <= PIECE_MAX and text[found.end() : found.end() + 1] == "(":
+            piece = piece.removesuffix("$")
         if len(piece) > 2 and _WORTH.search(piece):
             yield piece.replace("'", "").replace('"', "")
             count += 1

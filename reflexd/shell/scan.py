@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
+_IN_BRACKETS = re.compile(r"[\\'\"`#(){}]|\$(?=')")
+_IN_QUOTES = re.compile(r"[\\\"$'()}]")
+_IN_ESCAPED = {"'": re.compile(r"[\\']"), "`": re.compile(r"[\\`]")}
+"""What a scan stops at: everything else is passed over at the speed of the regular expression."""
+
 
 def quoted_end(text: str, at: int) -> int:
     """The index after the quote that opens at `at` (' or " or `), or len(text) where it never closes."""
@@ -17,11 +24,12 @@ def closed_end(text: str, at: int) -> int:
     """The index after the ) or } that closes the bracket at `at`, or len(text) where it never closes."""
     pairs = {"(": ")", "{": "}"}
     closers, i, n = [pairs[text[at]]], at + 1, len(text)
-    while i < n:
+    while found := _IN_BRACKETS.search(text, i):
+        i = found.start()
         c = text[i]
         if c == "\\":
             i += 2
-        elif c == "$" and text[i + 1 : i + 2] == "'":
+        elif c == "$":
             i = _escaped_end(text, i + 1, "'")
         elif c in "'\"`":
             i = quoted_end(text, i)
@@ -44,7 +52,8 @@ def closed_end(text: str, at: int) -> int:
 def _double_end(text: str, at: int) -> int:
     """Nesting is counted, not walked: a hostile command may nest deeper than Python recurses."""
     i, n, stack = at + 1, len(text), ['"']
-    while i < n:
+    while found := _IN_QUOTES.search(text, i):
+        i = found.start()
         c = text[i]
         if c == "\\":
             i += 2
@@ -74,12 +83,10 @@ def ansi_c_end(text: str, at: int) -> int:
 
 
 def _escaped_end(text: str, at: int, quote: str) -> int:
-    i, n = at + 1, len(text)
-    while i < n:
-        if text[i] == "\\":
-            i += 2
-        elif text[i] == quote:
-            return i + 1
-        else:
-            i += 1
-    return n
+    i = at + 1
+    while found := _IN_ESCAPED[quote].search(text, i):
+        i = found.end()
+        if found[0] == quote:
+            return i
+        i += 1
+    return len(text)

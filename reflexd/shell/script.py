@@ -41,7 +41,7 @@ class Script:
         self.shell = shell
         self.via = via
         self.depth = depth
-        self.expander = Expander(self._lookup, self._run, self._pipe, self._assign, shell.home)
+        self.expander = Expander(self._lookup, self._run, self._pipe, self._assign, walk.count, shell.home)
 
     def sub(self, shell: Shell) -> Script:
         return Script(self.walk, self.source, shell, self.via, self.depth)

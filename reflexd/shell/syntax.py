@@ -37,6 +37,9 @@ def text_of(source: bytes, node: Node) -> str:
     return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
+_JOINING = re.compile(r"[\\'\"#]")
+
+
 def joined(text: str) -> str:
     """`text` without its line continuations, as bash joins lines outside single quotes and comments."""
     if "\\\n" not in text:
@@ -44,7 +47,8 @@ def joined(text: str) -> str:
     out: list[str] = []
     i, n, start = 0, len(text), 0
     double = False
-    while i < n:
+    while stop := _JOINING.search(text, i):
+        i = stop.start()
         c = text[i]
         if c == "\\":
             if text.startswith("\\\n", i):
@@ -81,6 +85,7 @@ def plain_groups(text: str) -> str:
 _FOR_ARGUMENTS = re.compile(r"\bfor[ \t]+(\w+)[ \t]*\n?[ \t]*do\b")
 _LONE_TILDE = re.compile(r"(?<=[ \t])~(?=[ \t]*\])")
 _CUT = re.compile(r"\$\{\w+:\$\w+(?::[^{}]*)?\}")
+_REPAIRING = re.compile(r"[\\'\"`<$!@?*+]")
 _EXTGLOB = re.compile(r"[!@?*+]\([^()\s'\"`$\\]*\)")
 
 
@@ -94,6 +99,11 @@ def repaired(text: str) -> str:
     out: list[str] = []
     i, n = 0, len(text)
     while i < n:
+        stop = _REPAIRING.search(text, i)
+        out.append(text[i : stop.start() if stop else n])
+        if not stop:
+            break
+        i = stop.start()
         c = text[i]
         end = i + 1
         piece = c
