@@ -235,6 +235,7 @@ Place = Literal[
     "credentials",
     "dotenv",
     "ci",  # what a build server runs
+    "data",  # a database, a dump, a backup: what nothing else holds
     "policy",  # a repository's own rules for reflex
     "recoverable",  # git gives it back byte for byte
     "downloaded",  # came from the network in this session
@@ -274,8 +275,9 @@ class Command(Struct, frozen=True):
     read_only: bool = False
 
 
-WantKind = Literal["file", "repository", "losses", "real", "kube"]
-"""file: the text of a file that holds code or settings. repository: the git repository around a directory.
+WantKind = Literal["file", "entry", "repository", "losses", "real", "kube"]
+"""file: the text of a file that holds code or settings. entry: whether there is anything. repository: the git
+repository around a directory.
 losses: what deleting a path would lose. real: a path after symbolic links. kube: a kubeconfig's contexts."""
 
 
@@ -373,7 +375,7 @@ class Verdict(Struct, frozen=True):
     """What is decided about one event.
 
     `decided_by` names the kind of source: rule, read-only, none, payload, deadline,
-    bug, namespace, journal, mode. `rule` is the rule's id where one decided.
+    bug, namespace, policy, journal, mode. `rule` is the rule's id where one decided.
     `findings` holds everything that had an opinion, the deciding one first.
     """
 
@@ -409,6 +411,14 @@ class Pin(Struct, frozen=True, forbid_unknown_fields=True):
     tools: tuple[str, ...] = ()
 
 
+class Server(Struct, frozen=True):
+    """An MCP server as an agent's settings start it. `command`: the words, or the URL it is reached at."""
+
+    server: str
+    command: str = ""
+    source: str = ""
+
+
 class Context(Struct, frozen=True):
     """What is known around a call. Paths are absolute; empty means unknown.
 
@@ -417,7 +427,9 @@ class Context(Struct, frozen=True):
     lives in another mount or pid namespace, so the paths it names may not be ours.
     `protected` are reflex's own places, `own_pids` its processes; `hook_files` the agents' files that hook it in.
     `shadowed`: names of programs that would be found first where others than root can write. `taint` says what
-    tainted the session; `pins` are the MCP servers that a person vouches for.
+    tainted the session; `pins` are the MCP servers that a person vouches for, `servers` how the agents' settings
+    start theirs, `production` what a person or a repository names as such, `secrets` the kinds of secret that
+    the call's own text carries.
     """
 
     cwd: str
@@ -435,6 +447,9 @@ class Context(Struct, frozen=True):
     past: Past = Past()
     taint: tuple[str, ...] = ()
     pins: tuple[Pin, ...] = ()
+    servers: tuple[Server, ...] = ()
+    production: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
 
 
 class Reply(Struct, frozen=True):

@@ -31,16 +31,22 @@ _PAYLOAD = Finding("payload", Decision.ASK, "this call could not be understood, 
 _NAMESPACE = Finding(
     "namespace", Decision.ASK, "this call comes from another mount or process namespace, where paths may differ"
 )
-_SOURCES = {_PAYLOAD.rule: "payload", _NAMESPACE.rule: "namespace"}
+_POLICY = "policy"
+_SOURCES = {_PAYLOAD.rule: "payload", _NAMESPACE.rule: "namespace", _POLICY: "policy"}
 
 
 def _findings(facts: Facts | None, context: Context, policy: Policy) -> tuple[Finding, ...]:
     found = [] if facts is not None else [_PAYLOAD]
     if context.foreign_namespace:
         found.append(_NAMESPACE)
-    if facts is not None and (facts.effects or facts.opaque):
-        found.extend(finding for rule in policy.rules if (finding := rule.finding(facts)) is not None)
-    # What names an effect says more to a model than what says that something is unclear.
-    general = {rule.id for rule in policy.rules if not rule.when.effect} | _SOURCES.keys()
-    found.sort(key=lambda f: (-f.decision.strictness, f.rule in general, f.rule, f.reason))
+    if facts is not None:
+        found.extend(policy.findings(facts, context))
+    if policy.faults and not (facts is not None and facts.read_only):
+        found.append(
+            Finding(_POLICY, Decision.ASK, f"{policy.faults[0]}; until a person mends it, only reading goes on")
+        )
+    if len(found) > 1:
+        general = policy.general | _SOURCES.keys()
+        # What names an effect says more to a model than what says that something is unclear.
+        found.sort(key=lambda f: (-f.decision.strictness, f.rule in general, f.rule, f.reason))
     return tuple(found)

@@ -1,9 +1,8 @@
 """Rules as data: TOML bytes -> Policy, or a PolicyError that names the file and the line.
 
-A rule is a table of comparisons over one effect of a call (or over the call as a whole); all must hold.
-A rule can only ask or deny: there is nothing that a rule could loosen, so the order of rules and files
-never matters, and one more rule never lets more through. Each rule carries calls that it must catch and
-calls that it must leave alone; core.examples runs them.
+Three files have one form: the rules that come with reflex, a user's own beside the settings, and a
+repository's. Each adds to what is there; none takes anything away. A repository's file is written by
+whoever wrote the repository, so it is held to narrower bounds and vouches for nothing.
 """
 
 from __future__ import annotations
@@ -13,106 +12,133 @@ import hashlib
 import re
 import string
 import tomllib
-from fnmatch import fnmatchcase
 from importlib import resources
-from typing import Literal
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, structs
 
+from reflexd.core.protected import Protected, fault_of
+from reflexd.core.rules import SLOTS, Index, Rule, When, several
 from reflexd.errors import PolicyError
-from reflexd.types import Decision, Effect, EffectKind, Facts, Finding, Place
+from reflexd.types import Context, Facts, Finding, Pin
 
 FORMAT = 1
 RULES_MAX = 500
-TARGET_SHOWN = 120  # characters of a target in a reason
-_SLOTS = frozenset({"target", "detail", "opaque"})
+REPOSITORY_RULES_MAX = 50
+PATTERNS_MAX = 64
+PATTERN_MAX = 500  # characters of a repository's pattern or reason
 _KEY_PATH = re.compile(r"`\$(?P<path>[^`]*)`")
 _UNKNOWN_FIELD = re.compile(r"unknown field `(?P<name>[^`]*)`")
 
 
-class When(Struct, frozen=True, forbid_unknown_fields=True):
-    """What must hold for a rule to speak. Lists mean "any of these".
+class Policy(Struct, frozen=True, dict=True):
+    """What is in force. `version` is the number that the file gives itself and a digest of every byte of it.
 
-    Of one and the same effect: its kind, a place it lies in, flags, patterns (* and ?) for its
-    target and detail; `except_place` takes effects out again. `opaque` is of the whole call.
+    `pins` are the MCP servers that a person vouches for, `production` further names of what real users depend on,
+    `protected` the files that repositories protect. `faults` says what is wrong with repositories' files.
     """
-
-    effect: EffectKind | tuple[EffectKind, ...] = ()
-    place: Place | tuple[Place, ...] = ()
-    except_place: Place | tuple[Place, ...] = ()
-    recursive: bool | None = None
-    force: bool | None = None
-    target: str | tuple[str, ...] = ()
-    detail: str | tuple[str, ...] = ()
-    opaque: bool | None = None
-
-    def matches(self, effect: Effect) -> bool:
-        return (
-            (not self.effect or effect.kind in _several(self.effect))
-            and (not self.place or any(place in _several(self.place) for place in effect.places))
-            and not any(place in _several(self.except_place) for place in effect.places)
-            and (self.recursive is None or self.recursive == effect.recursive)
-            and (self.force is None or self.force == effect.force)
-            and _fits(effect.target, self.target)
-            and _fits(effect.detail, self.detail)
-        )
-
-
-class Example(Struct, frozen=True, forbid_unknown_fields=True):
-    """One call to try a rule on; a bare string in the file is a shell command."""
-
-    tool: Literal["shell", "read", "write", "edit", "patch", "fetch", "code", "mcp"] = "shell"
-    command: str = ""
-    path: str = ""
-    text: str = ""
-    cwd: str = ""
-    env: dict[str, str] = field(default_factory=dict)
-
-
-class Rule(Struct, frozen=True, forbid_unknown_fields=True):
-    id: str
-    decision: Literal["ask", "deny"]
-    reason: str
-    when: When
-    catches: tuple[str | Example, ...]
-    leaves: tuple[str | Example, ...]
-
-    def finding(self, facts: Facts) -> Finding | None:
-        """This rule's opinion, with the first effect that it speaks of in its reason."""
-        if self.when.opaque is not None and self.when.opaque != bool(facts.opaque):
-            return None
-        if not self.when.effect and self.when == When(opaque=self.when.opaque):
-            return Finding(
-                self.id, Decision(self.decision), self.reason.format(opaque=_one_line(facts.opaque), **_NOTHING)
-            )
-        for effect in facts.effects:
-            if self.when.matches(effect):
-                reason = self.reason.format(
-                    target=_one_line(effect.target), detail=_one_line(effect.detail), opaque=_one_line(facts.opaque)
-                )
-                return Finding(self.id, Decision(self.decision), reason)
-        return None
-
-
-_NOTHING = {"target": "", "detail": ""}
-
-
-class Policy(Struct, frozen=True):
-    """Rules in force. `version` is the number that the file gives itself and a digest of every byte of it."""
 
     version: str
     rules: tuple[Rule, ...]
+    pins: tuple[Pin, ...] = ()
+    production: tuple[str, ...] = ()
+    protected: tuple[Protected, ...] = ()
+    faults: tuple[str, ...] = ()
+
+    def findings(self, facts: Facts, context: Context) -> list[Finding]:
+        """What every rule says, in no order that means anything."""
+        protecting = (found for each in self.protected if (found := each.finding(facts)) is not None)
+        return [*self.index.findings(facts, context), *protecting]
+
+    @functools.cached_property
+    def index(self) -> Index:
+        return Index(self.rules)
+
+    @functools.cached_property
+    def general(self) -> frozenset[str]:
+        """The rules that speak of no effect."""
+        return frozenset(compiled.rule.id for compiled in self.index.general)
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
     policy: int
     version: str
     rule: tuple[Rule, ...] = ()
+    mcp: tuple[Pin, ...] = ()
+    production: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+
+
+class Repository(Struct, frozen=True):
+    """What one repository's own file adds to calls in it, or about it. `version`: as a policy's."""
+
+    root: str
+    version: str = ""
+    rules: tuple[Rule, ...] = ()
+    production: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    fault: str = ""
 
 
 def load(data: bytes, name: str, base: Policy | None = None) -> Policy:
-    """The rules of `data` on top of those of `base`. Raises PolicyError; never any other error."""
+    """What `data` says on top of `base`. Raises PolicyError; never any other error."""
+    text, read = _read(data, name)
+    if read.protected:
+        raise PolicyError(f"{name}: line {_line_of_key(text, 'protected')}: files are protected by a repository's file")
+    if base:
+        known = {rule.id for rule in base.rules}
+    else:
+        base, known = Policy("", ()), set()
+    rules = (*base.rules, *read.rule)
+    if len(rules) > RULES_MAX:
+        raise PolicyError(f"{name}: more than {RULES_MAX} rules")
+    _check(text, name, read, known)
+    shown = f"{base.version}/{read.version}" if base.version else read.version
+    digest = hashlib.sha256((f"{base.version}\n" if base.version else "").encode() + data).hexdigest()[:8]
+    return Policy(f"{shown}+{digest}", rules, (*base.pins, *read.mcp), (*base.production, *read.production))
+
+
+def load_repository(data: bytes, name: str, root: str) -> Repository:
+    """The file of the repository at `root`. Raises PolicyError; never any other error."""
+    text, read = _read(data, name)
+    if read.mcp:
+        raise PolicyError(f"{name}: line {_line_of_key(text, 'mcp')}: a repository vouches for no server")
+    if len(read.rule) > REPOSITORY_RULES_MAX:
+        raise PolicyError(f"{name}: more than {REPOSITORY_RULES_MAX} rules")
+    patterns = [*read.production, *read.protected]
+    for rule in read.rule:
+        patterns += [*several(rule.when.target), *several(rule.when.detail), rule.reason]
+    if len(read.production) + len(read.protected) > PATTERNS_MAX:
+        raise PolicyError(f"{name}: more than {PATTERNS_MAX} patterns")
+    if any(len(pattern) > PATTERN_MAX for pattern in patterns):
+        raise PolicyError(f"{name}: a pattern or reason is longer than {PATTERN_MAX} characters")
+    _check(text, name, read, set())
+    rules = tuple(structs.replace(rule, id=f"repository:{rule.id}") for rule in read.rule)
+    version = f"{read.version}+{hashlib.sha256(data).hexdigest()[:8]}"
+    return Repository(root, version, rules, read.production, read.protected)
+
+
+def tightened(base: Policy, repositories: tuple[Repository, ...]) -> Policy:
+    """`base` with what the repositories add."""
+    if not repositories:
+        return base
+    return Policy(
+        "/".join((base.version, *(each.version or "broken" for each in repositories))),
+        (*base.rules, *(rule for each in repositories for rule in each.rules)),
+        base.pins,
+        (*base.production, *(name for each in repositories for name in each.production)),
+        tuple(Protected(each.root, each.protected) for each in repositories if each.protected),
+        tuple(each.fault for each in repositories if each.fault),
+    )
+
+
+@functools.cache
+def shipped() -> Policy:
+    """The rules that come with reflex."""
+    return load(resources.files("reflexd.config").joinpath("policy.toml").read_bytes(), "policy.toml")
+
+
+def _read(data: bytes, name: str) -> tuple[str, _File]:
     try:
         text = data.decode()
         raw = tomllib.loads(text)
@@ -127,24 +153,22 @@ def load(data: bytes, name: str, base: Policy | None = None) -> Policy:
         raise PolicyError(f"{name}: line {_line(text, str(e))}: {e}") from e
     if read.policy != FORMAT:
         raise PolicyError(f"{name}: line {_line_of_key(text, 'policy')}: format {read.policy}, this reads {FORMAT}")
-    rules = (*base.rules, *read.rule) if base else read.rule
-    if len(rules) > RULES_MAX:
-        raise PolicyError(f"{name}: more than {RULES_MAX} rules")
-    taken = {rule.id for rule in base.rules} if base else set()
+    return text, read
+
+
+def _check(text: str, name: str, read: _File, taken: set[str]) -> None:
     for number, rule in enumerate(read.rule):
         fault = _fault(rule, taken)
         if fault:
-            raise PolicyError(f"{name}: line {_line_of_rule(text, number)}: rule {rule.id}: {fault}")
+            raise PolicyError(f"{name}: line {_line_of_table(text, 'rule', number)}: rule {rule.id}: {fault}")
         taken.add(rule.id)
-    digest = hashlib.sha256(((base.version + "\n") if base else "").encode() + data).hexdigest()[:8]
-    number_shown = f"{base.version}/{read.version}" if base else read.version
-    return Policy(f"{number_shown}+{digest}", rules)
-
-
-@functools.cache
-def shipped() -> Policy:
-    """The rules that come with reflex."""
-    return load(resources.files("reflexd.config").joinpath("policy.toml").read_bytes(), "policy.toml")
+    for number, pin in enumerate(read.mcp):
+        if not pin.server or not pin.tools:
+            line = _line_of_table(text, "mcp", number)
+            raise PolicyError(f"{name}: line {line}: a pin names its server and the tools it may offer")
+    for pattern in read.protected:
+        if fault := fault_of(pattern):
+            raise PolicyError(f"{name}: line {_line_of_key(text, 'protected')}: {pattern}: {fault}")
 
 
 def _fault(rule: Rule, taken: set[str]) -> str:
@@ -158,41 +182,29 @@ def _fault(rule: Rule, taken: set[str]) -> str:
         return "a reason is one line"
     try:
         slots = {name for _, name, spec, conversion in string.Formatter().parse(rule.reason) if name is not None}
-        rule.reason.format(**dict.fromkeys(_SLOTS, ""))
+        rule.reason.format(**dict.fromkeys(SLOTS, ""))
     except (ValueError, LookupError, AttributeError) as e:
         return f"its reason cannot be filled in: {e}"
-    if slots - _SLOTS:
-        return f"its reason names {', '.join(sorted(slots - _SLOTS))}; it may name {', '.join(sorted(_SLOTS))}"
+    if slots - SLOTS:
+        return f"its reason names {', '.join(sorted(slots - SLOTS))}; it may name {', '.join(sorted(SLOTS))}"
     return "" if rule.catches and rule.leaves else "it needs examples of what it catches and of what it leaves alone"
 
 
-def _several(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else value
-
-
-def _fits(text: str, patterns: str | tuple[str, ...]) -> bool:
-    return not patterns or any(fnmatchcase(text, pattern) for pattern in _several(patterns))
-
-
-def _one_line(text: str) -> str:
-    shown = "".join(c if c.isprintable() else "?" for c in text[: TARGET_SHOWN + 1])
-    return shown if len(shown) <= TARGET_SHOWN else shown[:TARGET_SHOWN] + "…"
-
-
 def _line(text: str, message: str) -> int:
-    """The line that a validation error is about: the key it names, within the rule it names."""
+    """The line that a validation error is about: the key it names, within the table it names."""
     where = _KEY_PATH.search(message)
     path = where["path"] if where else ""
-    numbered = re.match(r"\.rule\[(\d+)\]", path)
+    numbered = re.match(r"\.(rule|mcp)\[(\d+)\]", path)
     unknown = _UNKNOWN_FIELD.search(message)
     keys = re.findall(r"\.([A-Za-z_]+)", path)
     key = unknown["name"] if unknown else (keys[-1] if keys else "")
-    start = _line_of_rule(text, int(numbered[1])) if numbered else 1
+    start = _line_of_table(text, numbered[1], int(numbered[2])) if numbered else 1
     return _line_of_key(text, key, start) or start
 
 
-def _line_of_rule(text: str, number: int) -> int:
-    headers = [i for i, line in enumerate(text.split("\n"), 1) if re.match(r"\s*\[\[\s*rule\s*\]\]", line)]
+def _line_of_table(text: str, name: str, number: int) -> int:
+    header = re.compile(rf"\s*\[\[\s*{name}\s*\]\]")
+    headers = [i for i, line in enumerate(text.split("\n"), 1) if header.match(line)]
     return headers[number] if number < len(headers) else 1
 
 
