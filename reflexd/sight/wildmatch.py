@@ -108,7 +108,7 @@ def _tokens(pattern: bytes, paths: bool, fold: bool) -> list[_Token] | None:
             start = i - 1
             while i < len(pattern) and pattern[i] == 0x2A:
                 i += 1
-            found.append(_stars(pattern, start, i, paths))
+            found += _stars(pattern, start, i, paths)
         elif byte == 0x5B:  # [
             taken = _bracket(pattern, i, fold)
             if taken is None:
@@ -120,16 +120,19 @@ def _tokens(pattern: bytes, paths: bool, fold: bool) -> list[_Token] | None:
     return found
 
 
-def _stars(pattern: bytes, start: int, end: int, paths: bool) -> _Token:
+def _stars(pattern: bytes, start: int, end: int, paths: bool) -> tuple[_Token, ...]:
     """A run of stars. Two or more that fill a whole component cross slashes, and `**/` may be nothing at all."""
     if not paths:
-        return _Token(loops=_ALL, skips=(1,))
+        return (_Token(loops=_ALL, skips=(1,)),)
     whole = (start == 0 or pattern[start - 1] == SLASH) and (
         end == len(pattern) or pattern[end] == SLASH or pattern[end : end + 2] == b"\\/"
     )
     if end - start < 2 or not whole:
-        return _Token(loops=_NAME, skips=(1,))
-    return _Token(loops=_ALL, skips=(1, 2) if pattern[end : end + 1] == b"/" else (1,))
+        return (_Token(loops=_NAME, skips=(1,)),)
+    crossing = _Token(loops=_ALL, skips=(1,))
+    if pattern[end : end + 1] != b"/":
+        return (crossing,)
+    return _Token(skips=(1, 3)), crossing  # past the stars and the slash, but only before the stars took anything
 
 
 def _bracket(pattern: bytes, i: int, fold: bool) -> tuple[frozenset[int], int] | None:
