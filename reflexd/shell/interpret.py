@@ -24,6 +24,7 @@ from reflexd.shell.state import Shell
 
 DEPTH_MAX = 24  # of code within code
 NODES_MAX = 12_000
+CODE_A_NODE = 32  # characters of code that count like a node, so that code in code in code is not read for ever
 CALLS_MAX = 600
 PIPES_MAX = 200
 LEVELS_MAX = 2  # of files run by files
@@ -95,6 +96,7 @@ class Walk:
         """Walk code in `shell`; what it prints, None if not known."""
         if depth > DEPTH_MAX:
             raise Budget("code is nested in code too deeply")
+        self.count(len(text) // CODE_A_NODE)
         cut, bodies = heredocs.extract(text, len(self.heredocs))
         self.heredocs.extend(bodies)
         whole = syntax.plain_groups(syntax.joined(cut))
