@@ -10,7 +10,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from reflexd.shell.calls import Call
-from reflexd.shell.fields import STAR, UNKNOWN
+from reflexd.shell.fields import BRACKET, ONE, STAR, UNKNOWN
 from reflexd.shell.options import command_at, names, split
 
 ITEMS_MAX = 16
@@ -125,15 +125,29 @@ def find_starts(args: tuple[str, ...]) -> list[str]:
 def find_names(args: tuple[str, ...]) -> list[str]:
     """What a find prints, as patterns: what it starts from with everything below, or something below."""
     filtered = not FIND_TESTS.isdisjoint(args)
+    named = find_pattern(args)
     names_found = []
     for start in find_starts(args):
         root = start.rstrip("/")
-        if filtered:
+        if named:
+            names_found.append(f"{root}/{UNKNOWN}/{named}")
+        elif filtered:
             names_found.append(f"{root}/{UNKNOWN}")
         else:
             plain = any(a == "-type" and b in ("f", "l", "p", "s") for a, b in pairwise(args))
             names_found.extend([f"{root}/{STAR}"] if plain else [start, f"{root}/{STAR}"])
     return names_found
+
+
+def find_pattern(args: tuple[str, ...]) -> str:
+    """The one pattern that every name has to fit; empty where there is none, or a choice of several."""
+    patterns = [b for a, b in pairwise(args) if a in ("-name", "-iname")]
+    if len(patterns) != 1 or {"-o", "-or", "-not", "!", ","} & set(args) or "/" in patterns[0]:
+        return ""
+    return patterns[0].translate(_MARKS)
+
+
+_MARKS = str.maketrans({"*": STAR, "?": ONE, "[": BRACKET})
 
 
 def _find(call: Call) -> Unwrapped | None:

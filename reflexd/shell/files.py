@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from reflexd.shell.arguments import parse, roles
 from reflexd.shell.calls import Call
-from reflexd.shell.carriers import FIND_TESTS, find_starts
+from reflexd.shell.carriers import FIND_TESTS, find_pattern, find_starts
 from reflexd.shell.fields import UNKNOWN, shown
 from reflexd.shell.operands import effect, unknown
 from reflexd.shell.options import names, split
@@ -36,7 +36,9 @@ def _find(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         for start in starts:
             path, places = ground.locate(start, call.cwd, deep=True)
             if filtered and _WHOLE.isdisjoint(places):
-                path, places = ground.locate(start.rstrip("/") + "/" + UNKNOWN, call.cwd)
+                named = find_pattern(args)
+                below = f"{UNKNOWN}/{named}" if named else UNKNOWN
+                path, places = ground.locate(f"{start.rstrip('/')}/{below}", call.cwd)
             found.append(Effect("delete", path, places, not (filtered and shallow), True, "find -delete"))
     for flag, word in pairwise(args):
         if flag in _FIND_WRITES:

@@ -1,7 +1,8 @@
-"""git: what reaches a remote, and what its other subcommands do to files."""
+"""git: what reaches a remote, what its subcommands do to files, and whether they only look."""
 
 from __future__ import annotations
 
+from reflexd.shell import gitloss
 from reflexd.shell.arguments import only_looks, parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import GLOB_MARKS, UNKNOWN, UNSET, shown
@@ -75,12 +76,11 @@ def _git(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
             found = _push(here, dict(ground.env).get("git_branch", ""))
         case "config":
             found = _config(here, ground)
-        case "clean":
-            found = _clean(here, ground)
         case "rm" | "mv" | "init" | "clone" | "add":
             found = []
         case _:
             found = _outside(here, ground)
+    found.extend(gitloss.lost(here, ground))
     row = find_row("git", sub)
     return found, plain and row is not None and only_looks(parse(rest, row), row)
 
@@ -146,17 +146,6 @@ def _config(call: Call, ground: Ground) -> list[Effect]:
     return []
 
 
-def _clean(call: Call, ground: Ground) -> list[Effect]:
-    found = split(call.argv[1:], frozenset({"-e", "--exclude"}))
-    if found.has("-n", "--dry-run") or not found.has("-f", "--force"):
-        return []
-    made = []
-    for target in found.operands or (".",):
-        path, places = ground.locate(target, call.cwd, deep=False)
-        made.append(Effect("delete", path, places, recursive=found.has("-d"), force=True, detail="git clean"))
-    return made
-
-
 def _outside(call: Call, ground: Ground) -> list[Effect]:
     """Files that a subcommand is given by a path outside the repository (diff --no-index, blame, ...)."""
     made = []
@@ -167,21 +156,4 @@ def _outside(call: Call, ground: Ground) -> list[Effect]:
     return made
 
 
-def _gh(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
-    """The same branches through the forge's own interface."""
-    words = split(
-        call.argv[1:], frozenset({"-X", "--method", "-F", "-f", "-H", "--input", "-q", "--jq", "-R", "--repo"})
-    )
-    method = (words.value("-X", "--method") or "").upper()
-    if words.operands[:1] != ("api",) or method not in ("DELETE", "PATCH"):
-        return [], False
-    made = []
-    for path in words.operands[1:]:
-        _, found, branch = path.partition("/refs/heads/")
-        if found:
-            detail = "delete" if method == "DELETE" else "force"
-            made.append(Effect("push", shown(branch), force=True, detail=detail))
-    return made, False
-
-
-SPECIAL = {"git": _git, "hub": _git, "gh": _gh}
+SPECIAL = {"git": _git, "hub": _git}

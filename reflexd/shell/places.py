@@ -8,6 +8,7 @@ The patterns themselves are data: config/places.toml.
 from __future__ import annotations
 
 import copy
+import fnmatch
 import functools
 import re
 import tomllib
@@ -17,7 +18,7 @@ from importlib import resources
 import msgspec
 from msgspec import Struct, field
 
-from reflexd.shell.fields import BRACKET, ONE, PIPED, STAR, UNKNOWN, UNSET, shown
+from reflexd.shell.fields import PIPED, UNKNOWN, UNSET, shown
 from reflexd.shell.patterns import MARKS, at_home, matcher, matches_nearly_all, name_matches
 from reflexd.types import Context, Place, Seen, Sighting, Want, WantKind
 
@@ -47,6 +48,7 @@ class _Named(Struct, frozen=True, forbid_unknown_fields=True):
     names: tuple[str, ...]
     samples: tuple[str, ...] = ()
     certain: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 class _Data(Struct, frozen=True, forbid_unknown_fields=True):
@@ -278,7 +280,7 @@ class Ground:
 
     def _is_disposable(self, path: str) -> bool:
         if path.startswith(self.cwd + "/"):
-            return _disposable(True).search(path, len(self.cwd)) is not None
+            return _disposable(True).search(path, len(self.cwd)) is not None or _left_behind().search(path) is not None
         return _disposable(False).search(path) is not None
 
 
@@ -286,9 +288,17 @@ class Ground:
 def _disposable(near: bool) -> re.Pattern[str]:
     """A whole name in a path that is one of the disposable ones."""
     known = data().disposable.names if near else data().disposable.certain
-    one = f"[^/{UNKNOWN}{UNSET}{STAR}{ONE}{BRACKET}]*"
+    # What a pattern stands for begins and ends as the pattern does; what is not known may hold a slash.
+    one = f"[^/{UNKNOWN}{UNSET}]*"
     names = "|".join(re.escape(name).replace(r"\*", one) for name in known)
     return re.compile(f"/(?:{names})(?=/|\\Z)")
+
+
+@functools.cache
+def _left_behind() -> re.Pattern[str]:
+    """A last name that tools leave behind; whatever a pattern or an unknown part in it stands for ends the same."""
+    names = "|".join(fnmatch.translate(name).removesuffix(r"\Z") for name in data().disposable.files)
+    return re.compile(f"/(?=[^/]*\\Z)(?:{names})\\Z")
 
 
 def _normal(path: str) -> str:

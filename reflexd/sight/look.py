@@ -50,4 +50,9 @@ def _real(path: str, context: Context) -> Sighting:
     return Sighting(text=disk.real(path))
 
 
-LOOKS: Mapping[WantKind, Callable[[str, Context], Sighting]] = {"file": _file, "real": _real}
+def _entry(path: str, context: Context) -> Sighting:
+    found = disk.look(path)
+    return Sighting(problem=found.why) if isinstance(found, Unread) else Sighting()
+
+
+LOOKS: Mapping[WantKind, Callable[[str, Context], Sighting]] = {"file": _file, "entry": _entry, "real": _real}
