@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from reflexd.shell import files, foreign, git, managers, own, processes
+from reflexd.shell import files, foreign, forges, git, managers, own, processes
 from reflexd.shell.arguments import parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import PIPED, shown
@@ -37,6 +37,7 @@ Special = Callable[[Call, Ground], tuple[list[Effect], bool]]
 SPECIAL: dict[str, Special] = {
     **git.SPECIAL,
     **files.SPECIAL,
+    **forges.SPECIAL,
     **processes.SPECIAL,
     **own.SPECIAL,
     **managers.SPECIAL,

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from fnmatch import fnmatchcase
 
 from reflexd.shell.arguments import Parsed, only_looks, parse, roles
 from reflexd.shell.calls import Call
-from reflexd.shell.fields import UNKNOWN, shown
+from reflexd.shell.fields import UNKNOWN, UNSET, shown
 from reflexd.shell.operands import effect
 from reflexd.shell.places import Ground
-from reflexd.shell.programs import Row, find_operation, find_row
+from reflexd.shell.programs import Doing, Row, find_operation, find_row
 from reflexd.shell.realms import places
 from reflexd.types import Effect, EffectKind
 
 WORDS_SHOWN = 8
+_TRUE = frozenset({"true", "1", "t", "T", "TRUE", "True"})
+_SEVERITY: tuple[EffectKind, ...] = ("destroy", "discard", "control", "change", "install", "send", "read")
 
 
 def operation(call: Call, name: str, ground: Ground) -> tuple[list[Effect], bool] | None:
@@ -21,22 +23,31 @@ def operation(call: Call, name: str, ground: Ground) -> tuple[list[Effect], bool
     base = find_row(name)
     if base is None:
         return None
-    outer = parse(call.argv[1:], base)
-    found = find_operation(name, outer.operands)
-    if found is None:
-        return None
-    title, row = found
-    parsed = parse(call.argv[1:], row)
-    depth = title.count(" ")
-    if parsed.operands[:depth] != tuple(title.split(" ")[1:]):
-        return None  # an option's value was taken for a subcommand; the program's own row says what is left
-    inner = Parsed(parsed.flags, parsed.values, parsed.operands[depth:], parsed.strange)
-    return by_row(call, title, row, inner, ground)
+    other, *shared = base.like.split() or [name]
+    row, title, depth = base, name, 0
+    parsed = parse(call.argv[1:], base)
+    # A subcommand has options of its own, which may stand before the next word of its name.
+    while True:
+        found = find_operation(name, parsed.operands) or find_operation(other, (*shared, *parsed.operands))
+        if found is None or found[0].count(" ") <= title.count(" "):
+            break
+        words = found[0].split(" ")[1:]
+        own = len(words) - (0 if found[0].startswith(name + " ") else len(shared))
+        read = parse(call.argv[1:], found[1])
+        if own < 1 or list(read.operands[:own]) != words[-own:]:
+            break  # an option's value was taken for a subcommand
+        (title, row), depth, parsed = found, own, read
+    if depth and not row.verbs:
+        inner = Parsed(parsed.flags, parsed.values, parsed.operands[depth:], parsed.strange)
+        return by_row(call, title, row, inner, ground)
+    if row.verbs:
+        return _by_verb(call, name, row, parsed, ground)
+    return None
 
 
 def by_row(call: Call, title: str, row: Row, parsed: Parsed, ground: Ground) -> tuple[list[Effect], bool]:
     """The effects of a call whose words were read by `row`, and whether it is proved to change nothing."""
-    if parsed.has(row.harmless) or any(f"{name}={value}" in row.harmless for name, value in parsed.values):
+    if harmless(call, row, parsed):
         return [], False
     deep = row.always_recursive or parsed.has(row.recursive) or (UNKNOWN in parsed.flags and bool(row.recursive))
     force = parsed.has(row.force)
@@ -45,20 +56,84 @@ def by_row(call: Call, title: str, row: Row, parsed: Parsed, ground: Ground) -> 
         made = effect(role, word, call, ground, deep, force, title)
         if made is not None:
             found.append(made)
-    does = kind(row, parsed)
+    does = doing(row, parsed)
     if does:
-        words = (title, *parsed.operands)[:WORDS_SHOWN]
-        where = places(row.realm, call, parsed, ground)
-        found.append(Effect(does, " ".join(map(shown, words)), where, deep, force, title.partition(" ")[2] or title))
+        found.append(_whole(does, title, row.realm, call, parsed, ground, deep, force))
     return found, not does and only_looks(parsed, row)
 
 
-def kind(row: Row, parsed: Parsed) -> EffectKind | Literal[""]:
-    """What the call does as a whole, empty for nothing of the kind."""
+def _whole(
+    does: Doing,
+    title: str,
+    realm: str,
+    call: Call,
+    parsed: Parsed,
+    ground: Ground,
+    deep: bool = False,
+    force: bool = False,
+) -> Effect:
+    words = (title, *parsed.operands)[:WORDS_SHOWN]
+    where = dict.fromkeys((*places(realm, call, parsed, ground), *does.places))
+    detail = title.partition(" ")[2] or title
+    return Effect(does.kind, " ".join(map(shown, words)), tuple(where), deep, force, detail)
+
+
+def _by_verb(call: Call, name: str, base: Row, parsed: Parsed, ground: Ground) -> tuple[list[Effect], bool]:
+    """A program with more subcommands than anybody lists, by the word among them that says what is done."""
+    if not parsed.operands:
+        return [], base.read_only and only_looks(parsed, base)
+    if harmless(call, base, parsed):
+        return [], False
+    read = [(at, _verb(base, word)) for at, word in enumerate(parsed.operands)]
+    fits = [(at, does) for at, does in read if does is not _NO_VERB]
+    if not fits:
+        at, does = len(parsed.operands), base.does
+    elif parsed.strange:
+        # The value of an option that nobody named may stand where the verb seems to.
+        at, does = min(fits, key=lambda fit: _SEVERITY.index(fit[1].kind) if fit[1] else len(_SEVERITY))
+    else:
+        at, does = fits[0]
+    if does is None:
+        return [], not parsed.strange
+    title = " ".join((name, *map(shown, parsed.operands[: at + 1])))
+    rest = Parsed(parsed.flags, parsed.values, parsed.operands[at + 1 :], parsed.strange)
+    return [_whole(does, title, base.realm, call, rest, ground)], False
+
+
+_NO_VERB = Doing("read")
+
+
+def _verb(row: Row, word: str) -> Doing | None:
+    """What a word says is done: None for only looking, _NO_VERB for a word that is no verb."""
+    return next((does for pattern, does in row.verbs if fnmatchcase(word, pattern)), _NO_VERB)
+
+
+def harmless(call: Call, row: Row, parsed: Parsed) -> bool:
+    """Whether an option says that nothing is done at all (--help, --dry-run).
+
+    Not where it could be another option's value, and not where it is taken back later in the line.
+    """
+    if parsed.strange or not row.harmless:
+        return False
+    for option in row.harmless:
+        name, equals, _ = option.partition("=")
+        if equals:
+            given = [value for each, value in parsed.values if each == name]
+            if given and all(f"{name}={value}" in row.harmless for value in given):
+                return True
+        elif name in parsed.flags:
+            spelled = [word.partition("=")[2] for word in call.argv if word.startswith(name + "=")]
+            if all(value in _TRUE for value in spelled):
+                return True
+    return False
+
+
+def doing(row: Row, parsed: Parsed) -> Doing | None:
+    """What the call does as a whole, None for nothing of the kind."""
     for option, does in row.does_with.items():
         name, equals, value = option.partition("=")
         if (name, value) in parsed.values if equals else name in parsed.flags:
             return does
-    if row.only_with and not parsed.has(row.only_with):
-        return ""
+    if row.only_with and not parsed.has(row.only_with) and UNKNOWN not in parsed.flags and UNSET not in parsed.flags:
+        return None
     return row.does

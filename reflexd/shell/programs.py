@@ -15,9 +15,10 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from reflexd.types import EffectKind
+from reflexd.types import EffectKind, Place
 
 FORMAT = 2
+LOOKS = "look"
 Role = Literal["none", "path", "read", "write", "touch", "delete", "move", "attributes", "package", "source"]
 """touch is a write that takes nothing away: an empty file, a directory, a time stamp. package names code that comes
 in, from elsewhere unless it is a local path; source says where packages come from, which only a URL changes."""
@@ -45,11 +46,20 @@ class _Raw(Struct, frozen=True, forbid_unknown_fields=True):
     takes: dict[str, Role] = {}
     turns: dict[str, tuple[str, ...]] = {}
     subcommands: bool = False
-    does: EffectKind | Literal[""] | None = None
-    does_with: dict[str, EffectKind | Literal[""]] = {}
+    does: str | None = None
+    does_with: dict[str, str] = {}
     only_with: str = ""
     harmless: str = ""
     realm: str = ""
+    verbs: dict[str, str] = {}
+    like: str = ""
+
+
+class Doing(Struct, frozen=True):
+    """What a call does as a whole, and places that this lies in whatever the realm says."""
+
+    kind: EffectKind
+    places: tuple[Place, ...] = ()
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,11 +93,13 @@ class Row(Struct, frozen=True):
     takes: dict[str, Role]
     turns: dict[str, tuple[str, ...]]
     subcommands: bool
-    does: EffectKind | Literal[""]
-    does_with: dict[str, EffectKind | Literal[""]]
+    does: Doing | None
+    does_with: dict[str, Doing | None]
     only_with: frozenset[str]
     harmless: frozenset[str]
     realm: str
+    verbs: tuple[tuple[str, Doing | None], ...]
+    like: str
     with_value: frozenset[str]
     long: tuple[str, ...]
 
@@ -197,13 +209,25 @@ def find_operation(name: str, words: tuple[str, ...]) -> tuple[str, Row] | None:
     return None
 
 
+def _doing(name: str, text: str) -> Doing | None:
+    """`destroy`, or with places: `change credentials`. Raises ValueError naming the row."""
+    if not text:
+        return None
+    kind, *places = text.split()
+    try:
+        return msgspec.convert({"kind": kind, "places": places}, Doing)
+    except msgspec.ValidationError as e:
+        raise ValueError(f"{name}: {e}") from e
+
+
 def _parent(name: str, raw: dict[str, _Raw]) -> str:
-    """The row that a row builds on: the one it names, else the program's where subcommands share its options."""
-    own = raw[name].same_as
-    program = name.partition(" ")[0]
-    if own or program == name or program not in raw or not raw[program].subcommands:
-        return own
-    return program
+    """The row that a row builds on: the one it names, else the nearest above it whose subcommands share its options."""
+    if raw[name].same_as:
+        return raw[name].same_as
+    above = name.rpartition(" ")[0]
+    while above and not (above in raw and raw[above].subcommands):
+        above = above.rpartition(" ")[0]
+    return above
 
 
 def _row(name: str, raw: dict[str, _Raw]) -> Row:
@@ -216,7 +240,15 @@ def _row(name: str, raw: dict[str, _Raw]) -> Row:
         words = frozenset(getattr(own, attribute).split())
         return words | getattr(base, attribute) if base else words
 
-    does_with = {**(inner.does_with if inner else {}), **own.does_with}
+    does_with = {
+        **(inner.does_with if inner else {}),
+        **{option: _doing(name, text) for option, text in own.does_with.items()},
+    }
+    verbs = tuple(
+        (pattern, None if does == LOOKS else _doing(name, does))
+        for does, patterns in own.verbs.items()
+        for pattern in patterns.split()
+    )
     takes = {**(base.takes if base else {}), **own.takes}
     turns = {**(base.turns if base else {}), **own.turns}
     valued, target, attached = several("valued"), several("target"), several("attached")
@@ -249,11 +281,13 @@ def _row(name: str, raw: dict[str, _Raw]) -> Row:
         takes=takes,
         turns=turns,
         subcommands=own.subcommands or (base.subcommands if base else False),
-        does=own.does if own.does is not None else (inner.does if inner else ""),
+        does=_doing(name, own.does) if own.does is not None else (inner.does if inner else None),
         does_with=does_with,
         only_with=only_with,
         harmless=harmless,
         realm=own.realm or (base.realm if base else ""),
+        verbs=verbs or (inner.verbs if inner else ()),
+        like=own.like or (inner.like if inner else ""),
         with_value=with_value,
         long=tuple(sorted(flag for flag in every if flag.startswith("--"))),
     )
