@@ -20,9 +20,16 @@ def apply(shell: Shell, call: Call) -> None:
     """What a builtin (or a program that makes files) does to this shell's state."""
     argv = call.argv
     match call.name:
+        case "exit" | "return":
+            shell.ended = call.name
+        case "exec" if len(argv) > 1:
+            shell.ended = "exit"
         case "cd" | "pushd":
             words = [word for word in argv[1:] if not word.startswith("-") or word == "-"]
-            shell.cd(words[0] if words else shell.home)
+            home = "".join(shell.lookup("HOME") or [UNKNOWN])
+            shell.cd(words[0] if words else home)
+            if any(name in ("CDPATH", "HOME") for name, _ in call.assigned):
+                shell.cwd = UNKNOWN
         case "popd":
             shell.cd(UNKNOWN)
         case "alias":
@@ -142,10 +149,20 @@ def declared(shell: Shell, words: tuple[str, ...]) -> None:
         for word in words[1:]:
             shell.unset(word)
         return
+    letters = "".join(word[1:] for word in words[1:] if word[:1] in ("-", "+"))
     for word in words[1:]:
         name, equals, value = word.partition("=")
-        if equals and name.isidentifier():
+        if not name.isidentifier():
+            continue
+        if "n" in letters and words[0] != "export":
+            shell.variables.pop(name, None)
+            shell.references = {**shell.references, name: value if value.isidentifier() else name}
+        elif equals:
             shell.set(name, value)
+            if set(letters) & set("iluc"):
+                shell.variables[name] = None  # such a variable holds something else than it was given
+        if words[0] == "readonly" or "r" in letters:
+            shell.fixed |= {name}
 
 
 def downloads(call: Call) -> bool:

@@ -25,7 +25,8 @@ class Call(Struct, frozen=True):
 
     `stdin` is the text it would read, None where that is not known or nothing. `fed` says
     where that text comes from: "" (nothing given), "text", "pipe", "download" or "file".
-    `via` names the wrappers around it, outermost first.
+    `via` names the wrappers around it, outermost first. `defined`: the name is a function or an alias of this
+    line, so no program runs; what it comes to follows as calls of its own.
     """
 
     argv: tuple[str, ...]
@@ -36,6 +37,7 @@ class Call(Struct, frozen=True):
     fed: str = ""
     via: tuple[str, ...] = ()
     background: bool = False
+    defined: bool = False
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ from reflexd.shell.known import RISKY, SHELLS
 from reflexd.shell.options import names
 from reflexd.shell.output import printed
 from reflexd.shell.sources import LITERAL
-from reflexd.shell.state import Shell
+from reflexd.shell.state import Function, Shell
 from reflexd.shell.wrappers import unwrap
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ _BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/
 _CANDIDATES_MAX = 8
 FILE_MAX = 256 * 1024
 _STATEFUL = names("cd pushd popd read set shift alias export declare typeset readonly local unset eval source . trap")
+_KEYWORDS = names("! time")
+_SHELL_WORDS = names("coproc noglob nocorrect { -")
+"""Words before a command that the shell still looks up itself."""
 _HOOKS = re.compile(
     r"(?:PS[0-4]|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|GIT_ASKPASS|LESSOPEN)\Z"
 )
@@ -40,8 +43,12 @@ def run(
     fed: str,
     via: tuple[str, ...],
     nest: int,
+    program: bool = False,
 ) -> str | None:
-    """Note the command, do to the shell what it does, and walk what it runs in turn."""
+    """Note the command, do to the shell what it does, and walk what it runs in turn.
+
+    `program`: another program starts it, so functions and aliases of the shell do not count.
+    """
     walk, shell = script.walk, script.shell
     walk.count(1 + len(argv) // 8)
     for name, value in assigned:
@@ -53,6 +60,9 @@ def run(
             walk.note(Call((), shell.cwd, assigned, redirects, via=via))
             builtins.written(shell, redirects, "", False)
         return ""
+    if argv[0] in _KEYWORDS and argv[1:] and (argv[1][:1] != "-" or argv[1] == "-p"):
+        rest = argv[2:] if argv[1] == "-p" else argv[1:]
+        return run(script, rest, assigned, redirects, stdin, fed, via, nest + 1) if rest else ""
     first = argv[0]
     if not known(first):
         _unknown_program(script, argv, stdin, fed, via, nest)
@@ -64,29 +74,36 @@ def run(
         for word in argv[1:]:
             if ("$(" in word or "`" in word) and (first != "printf" or argv[1] == "-v"):
                 script.expander.heredoc(word)  # a subscript in such a word is evaluated once more
-    if "/" not in first:
-        if first in shell.functions:
-            if redirects:
-                walk.note(Call((), shell.cwd, assigned, redirects, via=via))
-            return _function(script, first, argv[1:], stdin, fed, nest)
+    aliased: str | None = None
+    if "/" not in first and not program:
+        bodies = shell.functions.get(first, ())
+        if bodies:
+            walk.note(Call(argv, shell.cwd, assigned, redirects, stdin, fed, via, defined=True))
+            output = _function(script, bodies, argv[1:], stdin, fed, nest)
+            if None not in bodies:
+                return output
         if first in shell.aliases and f"alias {first}" not in via:
-            inner = shell.copy()
-            inner.positional(argv[1:])
+            # Shells that run a script mostly know no aliases: the program of that name counts as well.
+            walk.note(Call(argv, shell.cwd, assigned, redirects, stdin, fed, via, defined=True))
+            within = shell.copy()
+            within.positional(argv[1:])
             code = shell.aliases[first] + ' "$@"'
-            return walk.code(code, inner, stdin, fed, (*via, f"alias {first}"), script.depth + 1)
+            aliased = walk.code(code, within, stdin, fed, (*via, f"alias {first}"), script.depth + 1)
     if shell.links:
         argv = tuple(_through_links(shell, word, argv[0]) for word in argv)
     if any(UNSET in word for word in argv) and argv[0] not in _STATEFUL:
         # What most likely is not set may well be empty: then the words are these.
         plain = tuple(word.replace(UNSET, "") for word in argv if word != UNSET)
         if plain and plain[0]:
-            run(script, plain, assigned, (), stdin, fed, via, nest + 1)
+            run(script, plain, assigned, (), stdin, fed, via, nest + 1, program)
     call = Call(argv, shell.cwd, assigned, redirects, stdin, fed, via)
     walk.note(call)
     builtins.apply(shell, call)
     output = _runs(script, call, nest)
     shell.variables["_"] = [argv[-1]]
     builtins.written(shell, redirects, output, builtins.downloads(call))
+    if (first in shell.aliases or first in shell.functions) and not program and output != aliased:
+        output = None
     if any(made.writes and made.op[:1] != "2" for made in redirects):
         return ""
     return output
@@ -179,7 +196,10 @@ def inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | 
         output = sources.run(within, call, kind, path, unwrapped.arguments, nest)
     for argv in unwrapped.commands:
         assigned = (*call.assigned, *unwrapped.assigned)
-        output = run(within, argv, assigned, (), call.stdin, call.fed, via, nest + 1)
+        output = run(within, argv, assigned, (), call.stdin, call.fed, via, nest + 1, call.name not in _SHELL_WORDS)
+    kept = {name: shell.variables.get(name, [UNSET]) for name, _ in call.assigned}
+    for name, value in (*call.assigned, *unwrapped.assigned):
+        shell.set(name, value)
     for code in unwrapped.code:
         if not known(code.translate(LITERAL)):
             walk.opaque.append(f"{call.name} runs code that is not known")
@@ -187,16 +207,27 @@ def inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | 
             shell.positional(unwrapped.arguments[1:])
             shell.variables["0"] = [unwrapped.arguments[0]]
         output = walk.code(code.translate(LITERAL), shell, call.stdin, call.fed, via, script.depth + 1)
+    shell.variables.update(kept)
     return output
 
 
-def _function(script: Script, name: str, args: tuple[str, ...], stdin: str | None, fed: str, nest: int) -> str | None:
-    source, body = script.shell.functions[name]
-    outer = {key: value for key, value in script.shell.variables.items() if key.isdigit() or key in ("@", "*", "#")}
-    script.shell.positional(args)
-    # A function that calls itself ends at the nesting cap, like any other nesting.
-    inner = type(script)(script.walk, source, script.shell, script.via, script.depth)
-    output = inner.node(body, stdin, fed, nest + 6)
-    script.shell.positional(())
-    script.shell.variables.update(outer)
-    return output
+def _function(
+    script: Script, bodies: tuple[Function, ...], args: tuple[str, ...], stdin: str | None, fed: str, nest: int
+) -> str | None:
+    shell = script.shell
+    outer = {key: value for key, value in shell.variables.items() if key.isdigit() or key in ("@", "*", "#")}
+    before, ends = shell.copy(), []
+    for body in bodies:
+        shell.become(before)
+        output: str | None = None
+        if body is not None:
+            shell.positional(args)
+            # A function that calls itself ends at the nesting cap, like any other nesting.
+            within = type(script)(script.walk, body[0], shell, script.via, script.depth)
+            output = within.node(body[1], stdin, fed, nest + 6)
+            shell.ended = "" if shell.ended == "return" else shell.ended
+        ends.append(shell.copy())
+    shell.merge(ends)
+    shell.positional(())
+    shell.variables.update(outer)
+    return output if len(bodies) == 1 else None

@@ -151,7 +151,7 @@ class Expander:
             return at + 1
         user = raw[at + 1 : end]
         if not user:
-            pieces.literal(self._home)
+            pieces.literal("".join(self._values("HOME")))
         elif user in ("+", "-"):
             pieces.literal("".join(self._lookup("PWD" if user == "+" else "OLDPWD") or [UNKNOWN]))
         elif self._home.endswith("/" + user):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
-from reflexd.shell import builtins, commands, feeds, syntax
+from reflexd.shell import builtins, commands, feeds, flow, syntax
 from reflexd.shell.calls import Budget, Call, Redirect
 from reflexd.shell.expand import Expander, Values
-from reflexd.shell.fields import UNKNOWN, known
+from reflexd.shell.fields import UNKNOWN
 from reflexd.shell.loose import tokens
 from reflexd.shell.options import names
 
@@ -20,16 +21,18 @@ if TYPE_CHECKING:
 
 _NEWLINE = ord("\n")
 NEST_MAX = 120  # of nodes within nodes
-LOOP_MAX = 16
 _WORDS = names(
     "word string raw_string ansi_c_string translated_string concatenation simple_expansion expansion"
     " command_substitution process_substitution arithmetic_expansion number variable_name brace_expression"
     " special_variable_name"
 )
-_DOWNLOADERS = frozenset({"curl", "wget", "http", "https", "fetch", "aria2c", "nc", "ncat", "socat", "xh"})
-_DECODERS = frozenset(
-    {"base64", "base32", "xxd", "tr", "rev", "rot13", "openssl", "gunzip", "zcat", "gzip", "uudecode"}
+
+
+_CALLED_BY_SHELL = names(
+    "command_not_found_handle command_not_found_handler precmd preexec chpwd periodic zshexit"
+    " TRAPEXIT TRAPZERR TRAPDEBUG"
 )
+"""Functions that the shell itself calls."""
 
 
 class Script:
@@ -54,22 +57,26 @@ class Script:
         match node.type:
             case "command":
                 return self._command(node, (), stdin, fed, nest)
-            case "program" | "compound_statement" | "do_group" | "list" | "else_clause" | "elif_clause" | "ERROR":
-                return self._sequence(node, stdin, fed, nest)
-            case "negated_command" | "case_item" | "c_style_for_statement":
-                return self._sequence(node, stdin, fed, nest)
+            case "program" | "compound_statement" | "do_group" | "ERROR" | "negated_command":
+                return flow.sequence(self, node, stdin, fed, nest)
             case "redirected_statement":
                 return self._redirected(node, stdin, fed, nest)
+            case "list":
+                return flow.chain(self, node, stdin, fed, nest)
             case "pipeline":
-                return self._pipeline(node, stdin, fed, nest)
+                return flow.pipeline(self, node, stdin, fed, nest)
             case "subshell":
-                return self.sub(self.shell.copy())._sequence(node, stdin, fed, nest)
-            case "if_statement" | "case_statement":
-                return self._branches(node, stdin, fed, nest)
+                return flow.sequence(self.sub(self.shell.copy()), node, stdin, fed, nest)
+            case "if_statement":
+                return flow.condition(self, node, stdin, fed, nest)
+            case "case_statement":
+                return flow.cases(self, node, stdin, fed, nest)
             case "while_statement":
-                return self._loop(node, stdin, fed, nest)
+                return flow.loop(self, node, stdin, fed, nest)
+            case "c_style_for_statement":
+                return flow.counted(self, node, stdin, fed, nest)
             case "for_statement":
-                return self._for(node, stdin, fed, nest)
+                return flow.each(self, node, stdin, fed, nest)
             case "function_definition":
                 return self._define(node)
             case "variable_assignment":
@@ -105,77 +112,14 @@ class Script:
 
     # -- statements ------------------------------------------------------------------
 
-    def _sequence(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
-        printed: str | None = ""
-        for child in node.named_children:
-            output = self.node(child, stdin, fed, nest)
-            printed = None if output is None or printed is None else printed + output
-        return printed
-
-    def _branches(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
-        first = self.shell.copy()
-        ends = []
-        output: str | None = ""
-        for child in node.named_children:
-            if child.type in ("elif_clause", "else_clause", "case_item"):
-                # What the conditions before it did holds in every branch.
-                script = self.sub(first.copy())
-                script._sequence(child, stdin, fed, nest)
-                ends.append(script.shell)
-            else:
-                output = self.node(child, stdin, fed, nest)
-        if node.type == "if_statement" or not ends:
-            ends.append(self.shell.copy())
-        if node.type == "case_statement" or not any(c.type == "else_clause" for c in node.named_children):
-            ends.append(first)
-        self.shell.merge(ends)
-        return None if output else output
-
-    def _loop(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
-        before = self.shell.copy()
-        if stdin is not None and known(stdin):
-            lines = stdin.splitlines(keepends=True)[:LOOP_MAX]
-            outputs = [self._sequence(node, line, fed, nest) for line in lines]
-            return None if None in outputs else "".join(o for o in outputs if o is not None)
-        self._sequence(node, stdin, fed, nest)
-        self.shell.merge([before, self.shell.copy()])
-        self._sequence(node, stdin, fed, nest)
-        return None
-
-    def _for(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
-        name = node.child_by_field_name("variable")
-        body = node.child_by_field_name("body")
-        given = node.children_by_field_name("value")
-        values = [field for value in given for field in self.fields(value)]
-        if name is None or body is None:
-            return None
-        if not given:
-            values = list(self.shell.variables.get("@") or [UNKNOWN])
-        if len(values) > LOOP_MAX:
-            values = [*values[:LOOP_MAX], UNKNOWN]
-        outputs: list[str | None] = []
-        for value in values:
-            self.shell.set(self.raw(name), value)
-            outputs.append(self.node(body, stdin, fed, nest))
-        return None if None in outputs else "".join(o for o in outputs if o is not None)
-
     def _define(self, node: syntax.Node) -> str:
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
         if name is not None and body is not None:
-            self.shell.functions[self.raw(name)] = (self.source, body)
+            self.shell.functions[self.raw(name)] = ((self.source, body),)
+            if self.raw(name) in _CALLED_BY_SHELL:
+                self.walk.later.append(partial(self.sub(self.shell.copy()).node, body, None, "", 1))
         return ""
-
-    def _pipeline(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
-        output, source = stdin, fed
-        stages = node.named_children
-        for number, stage in enumerate(stages):
-            start = len(self.walk.calls)
-            # Each stage but (in some shells) the last runs in a shell of its own.
-            script = self if number == len(stages) - 1 else self.sub(self.shell.copy())
-            output = script.node(stage, output, source, nest)
-            source = _source(self.walk.calls[start:], source)
-        return output
 
     def _redirected(self, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
         body = node.child_by_field_name("body")
@@ -373,17 +317,7 @@ class Script:
     def _pipe(self, code: str) -> str:
         start = len(self.walk.calls)
         output = self.walk.code(code, self.shell.copy(), None, "", self.via, self.depth + 1)
-        return self.walk.pipe(output, _source(self.walk.calls[start:], ""))
+        return self.walk.pipe(output, flow.came_from(self.walk.calls[start:], ""))
 
     def _assign(self, name: str, value: str) -> None:
         self.shell.set(name, value)
-
-
-def _source(calls: list[Call], before: str) -> str:
-    """Where the output of these calls comes from, given where their input came from."""
-    names = {call.name for call in calls}
-    if before == "download" or not _DOWNLOADERS.isdisjoint(names):
-        return "download"
-    if before == "decoded" or not _DECODERS.isdisjoint(names):
-        return "decoded"
-    return "pipe"

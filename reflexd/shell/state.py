@@ -50,8 +50,17 @@ class Written:
         self.downloaded = downloaded
 
 
+Function = tuple[bytes, syntax.Node] | None
+"""A function's source and body, or None for a program of that name."""
+
+
 class Shell:
-    """State of one shell. Subshells are copies, except that files are everyone's."""
+    """State of one shell. Subshells are copies, except that files are everyone's.
+
+    `ended`: it has come to an exit or a return, so nothing that follows runs in it. `fixed` variables cannot be set,
+    `references` are set and read as the variables that they name. A function that may not have been
+    defined has several bodies.
+    """
 
     def __init__(self, cwd: str, home: str, env: Mapping[str, str]) -> None:
         self.cwd = cwd
@@ -65,24 +74,32 @@ class Shell:
             "USER": [user],
             "LOGNAME": [user],
         }
-        self.functions: dict[str, tuple[bytes, syntax.Node]] = {}
+        self.functions: dict[str, tuple[Function, ...]] = {}
         self.aliases: dict[str, str] = {}
         self.gone: frozenset[str] = frozenset()
+        self.fixed: frozenset[str] = frozenset()
+        self.references: dict[str, str] = {}
+        self.ended = ""
         self.files: dict[str, Written] = {}
         self.links: dict[str, str] = {}
 
     def copy(self) -> Shell:
         other = Shell.__new__(Shell)
-        other.cwd, other.home, other.env = self.cwd, self.home, self.env
-        other.variables = dict(self.variables)
-        other.functions = dict(self.functions)
-        other.aliases = dict(self.aliases)
-        other.gone = self.gone
-        other.files, other.links = self.files, self.links
+        other.become(self)
         return other
+
+    def become(self, other: Shell) -> None:
+        self.cwd, self.home, self.env = other.cwd, other.home, other.env
+        self.variables = dict(other.variables)
+        self.functions = dict(other.functions)
+        self.aliases = dict(other.aliases)
+        self.gone, self.fixed, self.references = other.gone, other.fixed, other.references
+        self.ended = other.ended
+        self.files, self.links = other.files, other.links
 
     def lookup(self, name: str) -> Values:
         """The value; None where it is not known; a list with UNSET where most likely nothing sets it."""
+        name = self.references.get(name, name)
         if name in self.variables:
             return self.variables[name]
         if name in self.gone:
@@ -96,8 +113,9 @@ class Shell:
         return None if name in _ALWAYS_SET else [UNSET]
 
     def set(self, name: str, value: str) -> None:
+        name = self.references.get(name, name)
         self.gone -= {name}
-        self.variables[name] = [value] if len(value) <= VALUE_MAX else None
+        self.variables[name] = [value] if len(value) <= VALUE_MAX and name not in self.fixed else None
 
     def unset(self, name: str) -> None:
         if name == "IFS":
@@ -123,7 +141,7 @@ class Shell:
             self.cwd = old[0]
         elif target == UNSET:
             self.cwd = UNSET
-        elif not known(target):
+        elif not known(target) or ("CDPATH" in self.variables and not target.startswith(("/", "."))):
             self.cwd = self.path(target) if target.startswith("/") else UNKNOWN
         else:
             self.cwd = self.path(target)
@@ -153,14 +171,20 @@ class Shell:
         return any(plain == link or plain.startswith(link + "/") for link in links)
 
     def merge(self, branches: Iterable[Shell]) -> None:
-        """After a condition: what the branches agree on holds, the rest is not known."""
-        ends = list(branches)
+        """After a condition: what the branches that go on agree on holds, the rest is not known."""
+        every = list(branches)
+        ends = [end for end in every if not end.ended] or every
+        self.ended = ends[0].ended if ends else self.ended
         for name in {name for end in ends for name in end.variables}:
             values = [end.lookup(name) if name in end.variables else [UNSET] for end in ends]
             self.variables[name] = values[0] if all(value == values[0] for value in values) else None
+        for name in {name for end in ends for name in end.functions}:
+            bodies = [body for end in ends for body in end.functions.get(name, (None,))]
+            self.functions[name] = tuple(dict.fromkeys(bodies))
         for end in ends:
-            self.functions.update(end.functions)
             self.aliases.update(end.aliases)
+            self.fixed |= end.fixed
+            self.references = {**self.references, **end.references}
         if any(end.cwd != ends[0].cwd for end in ends):
             self.cwd = UNKNOWN
         elif ends:
