@@ -23,6 +23,7 @@ _PARAMETER = re.compile(
     r"(?P<hash>#?)(?P<bang>!?)(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?P<index>\[[^\]]*\])?(?P<rest>.*)\Z",
     re.S,
 )
+_CUT = re.compile(r":\s*(-?\d+)(?::\s*(-?\d+))?\Z")
 
 LEVEL_MAX = 24  # of ${...} within ${...}
 VALUE_MAX = 64 * 1024
@@ -56,6 +57,7 @@ class Expander:
         self._spend = spend
         self._home = home
         self._level = 0
+        self._runs = 0
 
     def fields(self, raw: str) -> list[str]:
         """Every field of the word, split and unquoted."""
@@ -204,6 +206,7 @@ class Expander:
         return name.end()
 
     def _output(self, code: str) -> str:
+        self._runs += 1
         printed = self._run(code)
         return UNKNOWN if printed is None else printed.rstrip("\n")
 
@@ -217,7 +220,16 @@ class Expander:
         return [" ".join(found)] if joined else list(found)
 
     def _parameter(self, body: str) -> list[str]:
-        """The fields of ${body}. Every form that is not computed exactly yields an unknown."""
+        """The fields of ${body}. Every form that is not computed exactly yields an unknown; what it runs is run."""
+        if body[:1] in (" ", "\t", "\n", "|"):
+            return [self._output(body.lstrip("|"))]
+        before = self._runs
+        values = self._computed(body)
+        if self._runs == before and ("$(" in body or "`" in body):
+            self.heredoc(body)
+        return values
+
+    def _computed(self, body: str) -> list[str]:
         found = _PARAMETER.match(body)
         if not found:
             return [UNKNOWN]
@@ -238,17 +250,25 @@ class Expander:
             for value in held:
                 self.heredoc(value)
             return [UNKNOWN]
+        every = name in ("@", "*") or index in ("[@]", "[*]")
+        if index and ("$(" in index or "`" in index):
+            self.heredoc(index)
+        if index and held is not None:
+            held = self._element(held, index[1:-1])
+        elif held is not None and len(held) > 1 and not every:
+            held = held[:1]
         operator = re.match(r":?[-=?+]", rest)
         if operator:
             return self._default(name, held, is_set, operator[0], rest[operator.end() :])
         if held is None:
             return [UNKNOWN]
-        if index:
-            held = self._element(held, index[1:-1])
-        elif len(held) > 1 and name not in "@*":
-            held = held[:1]
         if not rest:
-            return held or ([] if name in "@*" or index else [""])
+            return held or ([] if every else [""])
+        cut = _CUT.match(rest) if every else None
+        if cut:
+            whole = ["".join(self._values("0")), *held] if name in ("@", "*") else held
+            start, length = int(cut[1]), cut[2]
+            return whole[start:] if length is None else whole[start : start + int(length)] if start >= 0 else [UNKNOWN]
         return [self._changed(value, rest) for value in held or [""]]
 
     def _element(self, held: list[str], index: str) -> list[str]:
@@ -266,7 +286,7 @@ class Expander:
             return [UNKNOWN]
         empty = not is_set or held == [UNSET] or (operator.startswith(":") and not any(held))
         if operator.endswith("+"):
-            return [text] if not empty else [""]
+            return [text] if not empty else [UNKNOWN if held == [UNSET] and text else ""]
         if not empty:
             return held
         if operator.endswith("="):
@@ -279,7 +299,7 @@ class Expander:
         if rest in ("^^", ",,", "^", ","):
             part = value if len(rest) == 2 else value[:1]
             return (part.upper() if rest[0] == "^" else part.lower()) + value[len(part) :]
-        if cut := re.match(r":\s*(-?\d+)(?::\s*(-?\d+))?\Z", rest):
+        if cut := _CUT.match(rest):
             start, length = int(cut[1]), cut[2]
             stop = len(value) if length is None else int(length) + (start if int(length) >= 0 else len(value))
             return value[start:stop]

@@ -236,8 +236,8 @@ def _source(call: Call) -> Unwrapped | None:
 
 
 def _trap(call: Call) -> Unwrapped | None:
-    code = next((word for word in call.argv[1:] if not word.startswith("-")), "")
-    return Unwrapped(code=(code,), at_exit=True) if len(call.argv) > 2 and code else None
+    words = [word for word in call.argv[1:] if word not in ("--", "-l", "-p")]
+    return Unwrapped(code=(words[0],), at_exit=True) if len(words) > 1 and words[0] not in ("", "-") else None
 
 
 def _dash_c(call: Call) -> Unwrapped | None:

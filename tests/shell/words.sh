@@ -22,7 +22,7 @@ rec ~ ~/x "~" a~ '~'/b
 %%
 x=~/y; rec $x
 %%
-rec ${u:-d} ${u-d e} "${u:-d e}" ${HOME:+set} ${u:+no}
+unset u; rec ${u:-d} ${u-d e} "${u:-d e}" ${HOME:+set} ${u:+no}
 %%
 x=abcdef; rec ${x:2} ${x:1:2} ${x: -2} ${x:0:-1} ${#x}
 %%
