@@ -38,4 +38,5 @@ def source(word: str, call: Call, ground: Ground, detail: str) -> Effect | None:
 
 
 def is_local(word: str) -> bool:
+    word = shown(word)  # .[dev] without quotes is a pattern to the shell
     return _LOCAL.match(word) is not None and _REMOTE_FILE.match(word) is None

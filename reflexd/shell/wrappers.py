@@ -291,7 +291,13 @@ def _foreign(call: Call) -> Unwrapped | None:
         code = call.stdin
     if code is None:
         if "-m" in args:
-            return None
+            words = args[args.index("-m") + 1 :]
+            known_module = language == "python" and words and words[0] in known_programs()
+            return commands(words) if known_module else None
+        if call.name in ("deno", "bun") and args[:1] and args[0].isalpha():
+            args = args[1:] if args[0] == "run" else ()
+            if not any("." in word or "/" in word for word in args):
+                return None  # a subcommand, or a script of the package's
         at = next((i for i, word in enumerate(args) if not word.startswith("-")), len(args))
         file = args[at] if at < len(args) else None
         if file is None and not call.fed and _PROMPTING.issuperset(args):
