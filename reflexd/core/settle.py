@@ -28,7 +28,7 @@ def settled(facts: Facts, context: Context, ground: Ground, seen: Seen) -> Facts
     calm = _calm(facts, context)
     for effect in facts.effects:
         for made in _real(effect, ground, look):
-            effects[_given_back(made, facts, look) if calm else made] = None
+            effects[_given_back(made, facts, context, look) if calm else made] = None
     if len(wants) > WANTS_MAX:
         return structs.replace(
             facts, opaque=facts.opaque or "it names more files than can be looked at", read_only=False
@@ -72,7 +72,7 @@ def _real(effect: Effect, ground: Ground, look: _Looking) -> Iterator[Effect]:
 
 def _calm(facts: Facts, context: Context) -> bool:
     """Whether what is on the disk now is what the call will meet."""
-    if facts.opaque or context.past.busy or context.past.pending:
+    if facts.opaque or context.past.busy:
         return False
     for command in facts.commands:
         name = command.argv[0].rpartition("/")[2]
@@ -83,11 +83,13 @@ def _calm(facts: Facts, context: Context) -> bool:
     return not facts.commands
 
 
-def _given_back(effect: Effect, facts: Facts, look: _Looking) -> Effect:
+def _given_back(effect: Effect, facts: Facts, context: Context, look: _Looking) -> Effect:
     if effect.kind not in _LOSING or _OURS.isdisjoint(effect.places) or "disposable" in effect.places:
         return effect
     bulk = effect.recursive or effect.kind == "discard" or "*" in effect.target
     if not bulk or "…" in effect.target or _written_below(effect.target, facts.effects):
+        return effect
+    if any((path + "/").startswith(effect.target + "/") for path in context.past.pending):
         return effect
     found = look(Want("losses", effect.target))
     if found is None or not found.recoverable:

@@ -22,6 +22,7 @@ from reflexd.adapters.all import ADAPTERS, Adapter
 from reflexd.control import CheckRequest, CheckResult, hook_payload
 from reflexd.core.decide import decide
 from reflexd.core.facts import facts
+from reflexd.core.past import traces
 from reflexd.daemon import peers
 from reflexd.daemon.journal import Journal, Row, Why, new_id, now
 from reflexd.daemon.lane import Lane
@@ -30,10 +31,24 @@ from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.shown import effects, shown
 from reflexd.daemon.standing import Standing
 from reflexd.daemon.surroundings import Surroundings
+from reflexd.daemon.underway import Underway
 from reflexd.errors import PayloadError, ReflexError
 from reflexd.settings import InForce
-from reflexd.sight.look import understood
-from reflexd.types import Context, Decision, Event, Facts, Guarded, Mode, Reply, Verdict
+from reflexd.sight.look import digest, understood
+from reflexd.types import (
+    Context,
+    Decision,
+    Event,
+    Facts,
+    Guarded,
+    Mode,
+    Origin,
+    Reply,
+    SessionEnd,
+    ToolCall,
+    ToolResult,
+    Verdict,
+)
 from reflexd.wire import Header
 
 SMALL = 4096  # bytes of a payload that is judged on the loop
@@ -81,6 +96,7 @@ class Gate:
         self._standing = standing
         self._journal = journal
         self._sessions = sessions
+        self._underway = Underway()
         self._lane = lane
 
     async def answer(self, request: Request) -> Reply:
@@ -140,7 +156,8 @@ class Gate:
         mode = self._standing.mode_at(event.origin.cwd)
         if not isinstance(event, Guarded):
             return Ruled(Verdict(Decision.PASS), mode, event)
-        context = self._around.context(event.origin, hook.pid, mode, force.settings.profile, given)
+        past = self._underway.past(_session(event.origin), hook.began)
+        context = self._around.context(event.origin, hook.pid, mode, force.settings.profile, given, past)
         found = facts(event.tool, context)
         verdict = decide(event, found, context, force.policy)
         return Ruled(verdict, mode, event, found, shown(event.tool), context)
@@ -156,12 +173,18 @@ class Gate:
     async def _check(self, hook: Hook) -> Reply:
         ruled = await self._ruled(hook)
         self._note(hook, ruled)
+        if isinstance(ruled.event, ToolResult):
+            await self._ended(hook, ruled.event)
+        elif isinstance(ruled.event, SessionEnd):
+            self._underway.forget(_session(ruled.event.origin))
         if hook.event not in hook.adapter.GUARDED:
             return self._let_go(hook, ruled)
         can_ask = ruled.verdict.decision is Decision.ASK and await self._can_ask(hook, ruled)
         verdict = self._keep(hook, ruled, can_ask)
         if verdict.decision is not Decision.PASS:
             await self._on_disk(hook)
+        if verdict.decision is not Decision.DENY:
+            self._let_run(hook, ruled)
         return hook.adapter.render(hook.event, verdict, can_ask)
 
     async def _ruled(self, hook: Hook) -> Ruled:
@@ -197,6 +220,23 @@ class Gate:
         if ruled.event is not None:
             session = ruled.event.origin.session
             self._sessions.note_event(hook.adapter.NAME, hook.event, session, hook.pid, time.time())
+
+    def _let_run(self, hook: Hook, ruled: Ruled) -> None:
+        """What the call leaves for later ones, from here until its result is told. An ask may end in a yes."""
+        event = ruled.event
+        if isinstance(event, ToolCall) and ruled.facts is not None and not ruled.facts.read_only:
+            left = traces(event.tool, ruled.facts)
+            self._underway.began(_session(event.origin), event.call_id, left, hook.began)
+
+    async def _ended(self, hook: Hook, event: ToolResult) -> None:
+        """The code that a call was judged by, compared with what lies there now that it has run."""
+        for source in self._underway.ended(_session(event.origin), event.call_id):
+            now = await self._lane.run(digest, source.path)
+            if now != source.digest:
+                why = f"{source.path} changed between the check and the end of the call that ran it"
+                log.warning("%s %s: %s", hook.adapter.NAME, hook.event, why)
+                verdict = Verdict(Decision.PASS, why, "changed", id=new_id())
+                self._journal.append(_row(hook.adapter.NAME, hook.event, Ruled(verdict, "enforce", event)))
 
     def _let_go(self, hook: Hook, ruled: Ruled) -> Reply:
         if ruled.verdict.decided_by in UNRULED:
@@ -235,6 +275,10 @@ class Gate:
                 await self._journal.synced()
         except TimeoutError:
             log.warning("the journal's disk is slow")
+
+
+def _session(origin: Origin) -> str:
+    return f"{origin.agent}:{origin.session}"
 
 
 def _adapter(header: Header | None) -> Adapter | None:

@@ -13,7 +13,9 @@ from reflexd.adapters.all import ADAPTERS
 from reflexd.control import CheckRequest
 from reflexd.daemon import peers
 from reflexd.daemon.peers import Environment
-from reflexd.types import AGENTS, Context, Mode, Origin, Profile
+from reflexd.types import AGENTS, Context, Mode, Origin, Past, Profile
+
+NOTHING_BEFORE = Past()
 
 # Where an agent's own variables may put its configuration.
 MOVED_BY = (
@@ -35,7 +37,13 @@ class Surroundings:
         self._protected = (paths.share_dir(base), paths.state_dir(base), paths.config_dir(base))
 
     def context(
-        self, origin: Origin, pid: int | None, mode: Mode, profile: Profile, given: CheckRequest | None = None
+        self,
+        origin: Origin,
+        pid: int | None,
+        mode: Mode,
+        profile: Profile,
+        given: CheckRequest | None = None,
+        past: Past = NOTHING_BEFORE,
     ) -> Context:
         """`given` stands in for what the caller's process says, and wholly so where there is no process (None)."""
         env = Environment() if pid is None else peers.environment(pid)
@@ -55,6 +63,7 @@ class Surroundings:
             protected=self._protected,
             hook_files=_hook_files(self._base, home, moved),
             own_pids=(os.getpid(),),
+            past=past,
         )
 
 

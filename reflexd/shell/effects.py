@@ -15,7 +15,7 @@ from reflexd.shell import files, foreign, forges, git, managers, own, processes
 from reflexd.shell.arguments import parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import PIPED, shown
-from reflexd.shell.known import RISKY, SHELLS
+from reflexd.shell.known import DOWNLOADERS, RISKY, SHELLS
 from reflexd.shell.operands import SINKS, unknown
 from reflexd.shell.operations import by_row, operation
 from reflexd.shell.options import names
@@ -65,6 +65,8 @@ def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         found.append(Effect("exec", " ".join(map(shown, call.argv)), detail="decoded"))
     if name in _TRANSPARENT and unwrap(call) is not None:
         quiet = name not in SHELLS or call.argv[1:2] == ("-c",)
+    if call.fed == "download" or name in DOWNLOADERS:
+        found = [_downloaded(made) for made in found]
     if "container" in call.via:
         found = [_contained(made) for made in found]
     plain = all(_HARMLESS.match(variable) for variable, _ in call.assigned)
@@ -75,6 +77,11 @@ _TRANSPARENT = names("xargs env time command builtin nice ionice timeout stdbuf"
 """Wrappers that do nothing themselves: what they run is judged on its own."""
 
 _MACHINE = frozenset({"root", "system", "shared", "home", "home_entry", "home_inner", "device", "unknown"})
+
+
+def _downloaded(made: Effect) -> Effect:
+    fresh = made.kind == "write" and made.target.startswith("/")
+    return msgspec.structs.replace(made, places=(*made.places, "downloaded")) if fresh else made
 
 
 def _contained(made: Effect) -> Effect:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from reflexd.shell import syntax
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import UNKNOWN, known
+from reflexd.shell.known import DOWNLOADERS
 from reflexd.shell.options import names
 from reflexd.shell.state import Shell, Written
 
@@ -21,7 +22,6 @@ LOOP_MAX = 16
 _SURE = names(": true echo printf export set local declare typeset shopt")
 _MOVES, _TELLS = names("cd pushd"), names("pwd dirname realpath readlink basename")
 _JUMPS = names("break continue return exit")
-_DOWNLOADERS = frozenset({"curl", "wget", "http", "https", "fetch", "aria2c", "nc", "ncat", "socat", "xh"})
 _DECODERS = frozenset(
     {"base64", "base32", "xxd", "tr", "rev", "rot13", "openssl", "gunzip", "zcat", "gzip", "uudecode"}
 )
@@ -217,7 +217,7 @@ def pipeline(script: Script, node: syntax.Node, stdin: str | None, fed: str, nes
 def came_from(calls: list[Call], before: str) -> str:
     """Where the output of these calls comes from, given where their input came from."""
     called = {call.name for call in calls}
-    if before == "download" or not _DOWNLOADERS.isdisjoint(called):
+    if before == "download" or not DOWNLOADERS.isdisjoint(called):
         return "download"
     if before == "decoded" or not _DECODERS.isdisjoint(called):
         return "decoded"

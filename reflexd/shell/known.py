@@ -6,6 +6,8 @@ from reflexd.shell.options import names
 
 SHELLS = names("ash bash csh dash fish ksh mksh rbash sh tcsh zsh")
 
+DOWNLOADERS = names("aria2c curl fetch http https nc ncat socat wget xh")
+
 RISKY = names(
     "bash blkdiscard chgrp chmod chown cp curl dash dd doas env eval fdisk find fish git kill killall ksh"
     " launchctl ln loginctl mke2fs mkfs mkfs.ext4 mkfs.xfs mv node nohup parted perl pkill python python3"

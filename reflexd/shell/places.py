@@ -77,7 +77,7 @@ class Ground:
     def __init__(self, context: Context) -> None:
         self.home = _normal(context.home) if context.home.startswith("/") else ""
         self.cwd = _normal(context.cwd) if context.cwd.startswith("/") else UNKNOWN
-        self.env = context.env
+        self.env = (*context.env, *context.past.exported)
         self.shadowed = context.shadowed
         self.seen = Seen()
         self.wants: dict[Want, None] = {}

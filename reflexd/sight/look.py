@@ -28,6 +28,11 @@ def understood(tool: Tool, context: Context) -> Facts:
     return facts(tool, context, seen)
 
 
+def digest(path: str) -> str:
+    """The digest by which a file of code is known; empty where it cannot be read."""
+    return _file(path, Context("", "")).digest
+
+
 def sighting(want: Want, context: Context) -> Sighting:
     look = LOOKS.get(want.kind)
     return look(want.path, context) if look else Sighting(problem="not looked at")
