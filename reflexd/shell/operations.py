@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from typing import Literal
+
+import msgspec
 
 from reflexd.shell.arguments import Parsed, only_looks, parse, roles
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import UNKNOWN, UNSET, shown
 from reflexd.shell.operands import effect
 from reflexd.shell.places import Ground
-from reflexd.shell.programs import Doing, Row, find_operation, find_row
+from reflexd.shell.programs import LOOKS, Doing, Row, find_operation, find_row
 from reflexd.shell.realms import places
 from reflexd.types import Effect, EffectKind
 
@@ -37,6 +40,9 @@ def operation(call: Call, name: str, ground: Ground) -> tuple[list[Effect], bool
         if own < 1 or list(read.operands[:own]) != words[-own:]:
             break  # an option's value was taken for a subcommand
         (title, row), depth, parsed = found, own, read
+    shares = find_row(other)
+    if shares is not None and other != name and row.realm == shares.realm:
+        row = msgspec.structs.replace(row, realm=base.realm)
     if depth and not row.verbs:
         inner = Parsed(parsed.flags, parsed.values, parsed.operands[depth:], parsed.strange)
         return by_row(call, title, row, inner, ground)
@@ -86,26 +92,32 @@ def _by_verb(call: Call, name: str, base: Row, parsed: Parsed, ground: Ground) -
         return [], False
     read = [(at, _verb(base, word)) for at, word in enumerate(parsed.operands)]
     fits = [(at, does) for at, does in read if does is not _NO_VERB]
+    does: _Verb
     if not fits:
         at, does = len(parsed.operands), base.does
     elif parsed.strange:
         # The value of an option that nobody named may stand where the verb seems to.
-        at, does = min(fits, key=lambda fit: _SEVERITY.index(fit[1].kind) if fit[1] else len(_SEVERITY))
+        at, does = min(fits, key=lambda fit: _severity(fit[1]))
     else:
         at, does = fits[0]
-    if does is None:
-        return [], not parsed.strange
+    if not isinstance(does, Doing):
+        return [], does == LOOKS and not parsed.strange
     title = " ".join((name, *map(shown, parsed.operands[: at + 1])))
     rest = Parsed(parsed.flags, parsed.values, parsed.operands[at + 1 :], parsed.strange)
     return [_whole(does, title, base.realm, call, rest, ground)], False
 
 
 _NO_VERB = Doing("read")
+_Verb = Doing | Literal["look"] | None
 
 
-def _verb(row: Row, word: str) -> Doing | None:
-    """What a word says is done: None for only looking, _NO_VERB for a word that is no verb."""
+def _verb(row: Row, word: str) -> _Verb:
+    """What a word says is done, _NO_VERB for a word that says nothing of the kind."""
     return next((does for pattern, does in row.verbs if fnmatchcase(word, pattern)), _NO_VERB)
+
+
+def _severity(does: _Verb) -> int:
+    return _SEVERITY.index(does.kind) if isinstance(does, Doing) and does.kind in _SEVERITY else len(_SEVERITY)
 
 
 def harmless(call: Call, row: Row, parsed: Parsed) -> bool:

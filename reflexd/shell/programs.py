@@ -10,7 +10,7 @@ import functools
 import tomllib
 from fnmatch import fnmatchcase
 from importlib import resources
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +18,7 @@ from msgspec import Struct
 from reflexd.types import EffectKind, Place
 
 FORMAT = 2
-LOOKS = "look"
+LOOKS: Final = "look"
 Role = Literal["none", "path", "read", "write", "touch", "delete", "move", "attributes", "package", "source"]
 """touch is a write that takes nothing away: an empty file, a directory, a time stamp. package names code that comes
 in, from elsewhere unless it is a local path; source says where packages come from, which only a URL changes."""
@@ -98,7 +98,7 @@ class Row(Struct, frozen=True):
     only_with: frozenset[str]
     harmless: frozenset[str]
     realm: str
-    verbs: tuple[tuple[str, Doing | None], ...]
+    verbs: tuple[tuple[str, Doing | Literal["look"] | None], ...]
     like: str
     with_value: frozenset[str]
     long: tuple[str, ...]
@@ -245,7 +245,7 @@ def _row(name: str, raw: dict[str, _Raw]) -> Row:
         **{option: _doing(name, text) for option, text in own.does_with.items()},
     }
     verbs = tuple(
-        (pattern, None if does == LOOKS else _doing(name, does))
+        (pattern, LOOKS if does == LOOKS else _doing(name, does))
         for does, patterns in own.verbs.items()
         for pattern in patterns.split()
     )
