@@ -234,6 +234,7 @@ Place = Literal[
     "startup",  # files that shells and sessions read when they start
     "credentials",
     "dotenv",
+    "programs",  # where shells look for programs
     "ci",  # what a build server runs
     "data",  # a database, a dump, a backup: what nothing else holds
     "policy",  # a repository's own rules for reflex
@@ -242,6 +243,7 @@ Place = Literal[
     "elsewhere",  # not on this machine: another host, a cluster, a cloud, a forge
     "service",  # held by a service on this machine: a local database, a container engine
     "production",  # real users depend on it
+    "unpinned",  # held by an MCP server that no person vouches for
 ]
 
 
