@@ -166,7 +166,10 @@ def _runs(script: Script, call: Call, nest: int) -> str | None:
     unwrapped = unwrap(call)
     by_convention = local.named(call)
     if by_convention is not None:
-        sources.run(script, call, *by_convention, nest)
+        within = script.sub(script.shell.copy())
+        if by_convention.below:
+            within.shell.cd(by_convention.below)
+        sources.run(within, call, by_convention.kind, by_convention.file, by_convention.arguments, nest)
     if unwrapped is not None:
         return inner(script, call, unwrapped, nest)
     if call.name in SHELLS:

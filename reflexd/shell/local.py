@@ -5,15 +5,45 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from msgspec import Struct
+
+from reflexd.shell import justfile, makefile, packagejson, pyscripts
 from reflexd.shell.calls import Call, Local
 from reflexd.shell.carriers import Unwrapped
+from reflexd.shell.fields import UNKNOWN
 from reflexd.shell.options import names, split
 
 Reader = Callable[[str, Local], Unwrapped]
-READERS: dict[str, Reader] = {}
+READERS: dict[str, Reader] = {
+    "make": makefile.read,
+    "just": justfile.read,
+    "package-script": packagejson.read,
+    "package-install": packagejson.read_install,
+    "composer-script": packagejson.read_composer,
+    "deno-task": packagejson.read_deno,
+    "python-script": pyscripts.read,
+}
 """kind of Local -> what running it comes to, given its text."""
 
+
+class Named(Struct, frozen=True):
+    """Local code that a call runs by convention: the file, seen from the directory `below` that it runs in."""
+
+    kind: str
+    file: str
+    arguments: tuple[str, ...] = ()
+    below: str = ""
+
+
 _NPM_VALUED = names("--prefix -C --dir --cwd -w --workspace -F --filter --loglevel --silent-if --include --omit")
+_ELSEWHERE = ("-w", "--workspace", "--workspaces", "-ws", "-F", "--filter", "-r", "--recursive")
+_INSTALLS = names("install i ci clean-install ic install-clean")
+_COMPOSER_OWN = names(
+    "about archive audit browse bump check-platform-reqs clear-cache clearcache config create-project depends why"
+    " diagnose dump-autoload dumpautoload fund global help home init install i licenses list outdated prohibits why-not"
+    " reinstall remove rm uninstall require r req search self-update selfupdate show info status suggests update u"
+    " upgrade validate"
+)
 _SHORT = names("test start stop restart t tst")
 _YARN_OWN = names(
     "add audit autoclean bin cache config constraints create dedupe dlx exec explain generate-lock-entry global help"
@@ -24,58 +54,86 @@ _YARN_OWN = names(
 )
 
 
-def named(call: Call) -> tuple[str, str, tuple[str, ...]] | None:
-    """The kind, the file and the arguments of the local code that `call` runs by convention; None where none."""
+def named(call: Call) -> Named | None:
+    """The local code that `call` runs by convention; None where none."""
     finder = _FINDERS.get(call.name)
     return finder(call) if finder else None
 
 
-def _make(call: Call) -> tuple[str, str, tuple[str, ...]] | None:
+def _make(call: Call) -> Named | None:
     found = split(call.argv[1:], names("-f --file --makefile -C --directory -o -W -I --include-dir"))
     if found.has("--version", "--help", "-v"):
         return None
-    below = "/".join(found.all("-C", "--directory"))
     file = found.value("-f", "--file", "--makefile") or "Makefile"
     if file in ("-", "/dev/stdin"):
         return None
-    return "make", f"{below}/{file}" if below and not file.startswith("/") else file, found.operands
+    return Named("make", file, found.operands, "/".join(found.all("-C", "--directory")))
 
 
-def _just(call: Call) -> tuple[str, str, tuple[str, ...]] | None:
+def _just(call: Call) -> Named | None:
     found = split(call.argv[1:], names("-f --justfile -d --working-directory --set --shell --shell-arg"))
     if found.has("--version", "--help", "-l", "--list", "--summary", "--dump", "--evaluate", "--show"):
         return None
-    return "just", found.value("-f", "--justfile") or "justfile", found.operands
+    below = found.value("-d", "--working-directory") or ""
+    return Named("just", found.value("-f", "--justfile") or "justfile", found.operands, below)
 
 
-def _npm(call: Call) -> tuple[str, str, tuple[str, ...]] | None:
+def _npm(call: Call) -> Named | None:
     """The script's name first; `npm run` without one lists them."""
-    found = split(_until(call.argv[1:]), _NPM_VALUED)
-    words = found.operands
-    if not words:
-        return None
-    below = found.value("--prefix", "-C", "--dir", "--cwd")
-    file = f"{below}/package.json" if below else "package.json"
-    if words[0] in ("run", "run-script", "rum", "urn"):
-        rest = words[1:]
-    elif words[0] in _SHORT and not (call.name == "bun" and words[0] == "test"):
-        rest = ("test" if words[0] in ("t", "tst") else words[0], *words[1:])
-    elif call.name in ("yarn", "pnpm") and words[0] not in _YARN_OWN:
-        rest = words
+    words = _until(call.argv[1:])
+    found = split(words, _NPM_VALUED)
+    below = found.value("--prefix", "-C", "--dir", "--cwd") or ""
+    # In other packages of the workspace: nobody knows in which directories.
+    file = "package.json" if not found.has(*_ELSEWHERE) and found.operands[:1] != ("workspace",) else UNKNOWN
+    if not found.operands:
+        return Named("package-install", file, below=below) if call.name == "yarn" and not found.flags else None
+    verb, *rest = found.operands
+    if verb in _INSTALLS and not rest and not found.has("--ignore-scripts", "-g", "--global"):
+        return Named("package-install", file, below=below)
+    if verb in ("run", "run-script", "rum", "urn"):
+        pass
+    elif verb in _SHORT and not (call.name == "bun" and verb == "test"):
+        rest = ["test" if verb in ("t", "tst") else verb, *rest]
+    elif call.name in ("yarn", "pnpm") and verb not in _YARN_OWN:
+        rest = [verb, *rest]
     else:
         return None
     if not rest or (call.name == "bun" and re.search(r"\.[cm]?[jt]sx?\Z", rest[0])):
         return None
-    return "package-script", file, (*rest, *call.argv[len(_until(call.argv)) + 1 :])
+    return Named("package-script", file, (*rest, *call.argv[len(words) + 2 :]), below)
+
+
+def _composer(call: Call) -> Named | None:
+    found = split(_until(call.argv[1:]), names("-d --working-dir --timeout"))
+    words = found.operands[1:] if found.operands[:1] in (("run",), ("run-script",), ("exec",)) else found.operands
+    if not words or (words == found.operands and words[0] in _COMPOSER_OWN):
+        return None
+    return Named("composer-script", "composer.json", words, found.value("-d", "--working-dir") or "")
+
+
+def _deno(call: Call) -> Named | None:
+    words = [word for word in call.argv[1:] if not word.startswith("-")]
+    return Named("deno-task", "deno.json", tuple(words[1:])) if words[:1] == ["task"] and words[1:] else None
+
+
+def _poe(call: Call) -> Named | None:
+    found = split(call.argv[1:], names("-C --directory -p --project"))
+    below = found.value("-C", "--directory", "-p", "--project") or ""
+    words = found.operands[1:] if call.name != "poe" else found.operands
+    wanted = call.name == "poe" or found.operands[:1] == ("run",)
+    return Named("python-script", "pyproject.toml", (call.name, *words), below) if wanted and words else None
 
 
 def _until(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[: words.index("--")] if "--" in words else words
 
 
-_FINDERS: dict[str, Callable[[Call], tuple[str, str, tuple[str, ...]] | None]] = {
+_FINDERS: dict[str, Callable[[Call], Named | None]] = {
     "make": _make,
     "gmake": _make,
     "just": _just,
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _npm),
+    "composer": _composer,
+    "deno": _deno,
+    **dict.fromkeys(("poe", "pdm", "hatch", "rye"), _poe),
 }

@@ -43,6 +43,11 @@ def argvs(found: Reading) -> list[tuple[str, ...]]:
         ("npm t", "package-script", f"{CWD}/package.json", ("test",)),
         ("yarn lint", "package-script", f"{CWD}/package.json", ("lint",)),
         ("pnpm -C web dev", "package-script", f"{CWD}/web/package.json", ("dev",)),
+        ("npm install", "package-install", f"{CWD}/package.json", ()),
+        ("npm run build -w web", "package-script", "", ("build",)),
+        ("composer test", "composer-script", f"{CWD}/composer.json", ("test",)),
+        ("deno task build", "deno-task", f"{CWD}/deno.json", ("build",)),
+        ("poe build", "python-script", f"{CWD}/pyproject.toml", ("poe", "build")),
     ],
 )
 def test_local_code_that_is_not_given_is_named(text: str, kind: str, path: str, arguments: tuple[str, ...]) -> None:
@@ -52,7 +57,7 @@ def test_local_code_that_is_not_given_is_named(text: str, kind: str, path: str, 
 
 @pytest.mark.parametrize(
     "text",
-    ["npm install", "npm run", "yarn add x", "yarn", "make --version", "/usr/bin/rm x", "python3 -c 'print(1)'", "ls"],
+    ["npm run", "yarn add x", "make --version", "npm install --ignore-scripts", "/usr/bin/rm x", "python3 -c 'print(1)'", "ls"],
 )
 def test_what_runs_no_local_code_names_none(text: str) -> None:
     assert reading(text).unseen == ()
