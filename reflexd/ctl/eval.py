@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
+from reflexd import paths, settings
 from reflexd.ctl import labelled
 from reflexd.ctl.calls import Judge
 from reflexd.ctl.labelled import Case, Label, LineError, Rate
@@ -74,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
         return USAGE
     from reflexd.ctl import local  # loads what reads commands, which --help does without
 
-    judged = tuple(_judged(read.cases, local.judge(as_labelled=True)))
+    policy = settings.load(paths.home()).policy
+    judged = tuple(_judged(read.cases, local.as_labelled(policy)))
     score = Score(
         file=args.file,
         policy=judged[0][1].policy,

@@ -16,6 +16,7 @@ _LOOKS: dict[str, frozenset[str] | None] = {
     "doctor": None,
     "scan": None,
     "report": None,
+    "eval": frozenset({"gate"}),
     "help": None,
     "version": None,
     "journal": frozenset({"verify", "export"}),
