@@ -1,0 +1,429 @@
+"""What is called recoverable really comes back; what is not in git, or cannot be looked at, never is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reflexd.sight.disk import Unread
+from reflexd.sight.gitconfig import read
+from reflexd.sight.losses import Act, Losses, losses, lost
+from reflexd.sight.repository import Repository, find
+from reflexd.sight.tally import Some
+
+from .conftest import World
+
+
+def deleting(world: World, name: str, recursive: bool = True, **env: str) -> Losses:
+    return lost(f"{world.work}/{name}", recursive, world.env | env)
+
+
+def running(world: World, act: Act, recursive: bool = True, cwd: str = "") -> Losses:
+    return lost(str(world.work / cwd), recursive, world.env, act)
+
+
+@pytest.fixture
+def clone(world: World) -> World:
+    world.clone(
+        _dot_gitignore="*.log\nbuild/\nnode_modules\n__pycache__/\n/private/\n",
+        src__a="a\n",
+        src__deep__b="b\n",
+        c="c\n",
+    )
+    return world
+
+
+def test_what_git_holds_comes_back(clone: World) -> None:
+    assert deleting(clone, "src") == Losses(True, same=Some(2, ("src/a", "src/deep/b")))
+    assert deleting(clone, "c", recursive=False) == Losses(True, same=Some(1, ("c",)))
+    clone.git("repack", "-q", "-a", "-d")
+    assert deleting(clone, "src").recoverable
+
+
+def test_what_is_not_there_is_not_lost(clone: World) -> None:
+    assert deleting(clone, "gone") == Losses(True)
+    assert deleting(clone, "gone/deeper/x") == Losses(True)
+    assert deleting(clone, "src", recursive=False) == Losses(True)
+
+
+def test_a_change_is_lost(clone: World) -> None:
+    clone.write("src/deep/b", "B\n")
+    found = deleting(clone, "src")
+    assert not found.recoverable
+    assert found.changed == Some(1, ("src/deep/b",))
+    assert found.why == "src/deep/b: differs from what git holds"
+    clone.git("add", "-A")
+    assert deleting(clone, "src").recoverable  # the index gives it back
+
+
+def test_a_change_that_no_stat_shows(clone: World) -> None:
+    """The same size and time, written in the tick in which git looked."""
+    path = clone.work / "src/a"
+    index = clone.work / ".git/index"
+    seen = path.stat()
+    path.write_text("X\n")
+    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    os.utime(index, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
+    assert deleting(clone, "src").changed.names == ("src/a",)
+
+
+def test_untracked_and_ignored(clone: World) -> None:
+    clone.write("src/new", "x")
+    clone.write("src/notes.log", "x")
+    clone.write("src/build/out.js", "x")
+    clone.write("src/node_modules/p/q/r.js", "x")
+    clone.write("src/__pycache__/a.pyc", "x")
+    clone.write("private/build/key", "x")
+    found = deleting(clone, "src")
+    assert found.untracked.names == ("src/new",)
+    assert found.ignored.names == ("src/notes.log",)
+    assert set(found.made.names) == {"src/__pycache__", "src/build", "src/node_modules"}
+    assert not found.recoverable
+    (clone.work / "src/new").unlink()
+    assert not deleting(clone, "src").recoverable
+    (clone.work / "src/notes.log").unlink()
+    assert deleting(clone, "src").recoverable
+    assert deleting(clone, "src/node_modules").recoverable
+    assert deleting(clone, "src/node_modules/p").recoverable
+    assert not deleting(clone, "private").recoverable
+
+
+def test_a_usual_name_that_no_rule_ignores_is_work(clone: World) -> None:
+    clone.write("dist/x", "x")
+    assert deleting(clone, "dist").untracked.names == ("dist/x",)
+
+
+def test_a_tracked_file_in_an_ignored_directory(clone: World) -> None:
+    clone.write("build/kept", "1")
+    clone.git("add", "-f", "build/kept")
+    clone.git("commit", "-q", "-m", "kept")
+    assert deleting(clone, "build") == Losses(True, same=Some(1, ("build/kept",)))
+    clone.write("build/kept", "2")
+    assert deleting(clone, "build").changed.names == ("build/kept",)
+
+
+def test_the_repository_itself(clone: World) -> None:
+    for name in ("", ".git", ".git/objects", ".git/refs/heads/main", "src/../.git", "../work", "./"):
+        assert not deleting(clone, name).recoverable, name
+    clone.write(".git/index.lock")
+    assert deleting(clone, ".git/index.lock").recoverable
+    assert not deleting(clone, "../..").recoverable
+
+
+def test_repositories_inside(clone: World) -> None:
+    lib = clone.root / "lib"
+    clone.git("init", "-q", str(lib))
+    clone.git("commit", "-q", "--allow-empty", "-m", "x", cwd=lib)
+    clone.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(lib), "src/lib")
+    clone.git("commit", "-q", "-m", "sub")
+    found = deleting(clone, "src")
+    assert found.why == "src/lib: a repository of its own"
+    shutil.rmtree(clone.work / "src/lib")
+    (clone.work / "src/lib").mkdir()
+    assert deleting(clone, "src").recoverable
+    clone.git("init", "-q", str(clone.work / "src/other"))
+    assert deleting(clone, "src/other").why == "src/other: a repository of its own"
+
+
+def test_outside_and_elsewhere(clone: World) -> None:
+    outside = clone.root / "outside"
+    outside.mkdir()
+    (outside / "x").write_text("x")
+    assert not lost(str(outside), True, clone.env).recoverable
+    (clone.work / "link").symlink_to(outside)
+    assert not deleting(clone, "link/x").recoverable
+    assert not deleting(clone, "link/").recoverable
+    clone.git("add", "link")
+    assert deleting(clone, "link") == Losses(True, same=Some(1, ("link",)))
+    (clone.work / "in").symlink_to("src")
+    assert deleting(clone, "in/a") == Losses(True, same=Some(1, ("src/a",)))
+
+
+def test_a_path_is_judged_where_it_lies(clone: World) -> None:
+    other = World.__new__(World)
+    other.__dict__.update(clone.__dict__ | {"work": clone.root / "other"})
+    other.work.mkdir()
+    other.clone(a="a")
+    moved = clone.env | {"GIT_DIR": str(clone.work / ".git"), "GIT_WORK_TREE": str(clone.work)}
+    assert lost(str(other.work / "a"), True, moved) == Losses(True, same=Some(1, ("a",)))
+
+
+def test_content_that_the_store_lacks(clone: World) -> None:
+    oid = clone.git("rev-parse", "HEAD:src/a").strip()
+    (clone.work / f".git/objects/{oid[:2]}/{oid[2:]}").unlink()
+    assert deleting(clone, "src").why == "src/a: git does not hold its content"
+
+
+def test_a_name_without_content_yet(clone: World) -> None:
+    clone.write("later", "x")
+    clone.git("add", "-N", "later")
+    assert deleting(clone, "later").changed.count == 1
+
+
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_flags_do_not_hide_a_change(clone: World, flag: str) -> None:
+    clone.git("update-index", flag, "src/a")
+    assert deleting(clone, "src").recoverable
+    clone.write("src/a", "A\n")
+    assert deleting(clone, "src").changed.names == ("src/a",)
+
+
+def test_another_form(clone: World) -> None:
+    clone.write(".gitattributes", "*.txt text eol=crlf\n*.up filter=up\n")
+    clone.git("config", "filter.up.clean", "tr a-z A-Z")
+    clone.git("config", "filter.up.smudge", "tr A-Z a-z")
+    clone.write("t/x.txt", "x\r\n")
+    clone.write("t/y.up", "abc")
+    clone.write("t/z", "z")
+    clone.git("add", "-A")
+    found = deleting(clone, "t")
+    assert not found.recoverable
+    assert found.unseen.names == ("t/x.txt", "t/y.up")
+    assert found.same.names == ("t/z",)
+    assert running(clone, "discard").recoverable
+
+
+@pytest.mark.parametrize("key", ["core.autocrlf=true", "core.autocrlf=input", "core.eol=crlf"])
+def test_settings_that_change_files(clone: World, key: str) -> None:
+    clone.git("config", *key.split("="))
+    assert deleting(clone, "src").recoverable  # byte for byte what git holds all the same
+    clone.write("src/a", "a\r\n")
+    assert not deleting(clone, "src").recoverable
+
+
+def test_a_file_that_became_something_else(clone: World) -> None:
+    path = clone.work / "src/a"
+    path.unlink()
+    path.symlink_to("a\n")
+    assert deleting(clone, "src").changed.names == ("src/a",)
+    path.unlink()
+    path.mkdir()
+    (path / "x").write_text("x")
+    assert deleting(clone, "src").untracked.names == ("src/a/x",)
+
+
+def test_what_holds_no_content(clone: World) -> None:
+    os.mkfifo(clone.work / "src/fifo")
+    bound = socket.socket(socket.AF_UNIX)
+    bound.bind(str(clone.work / "src/s"))
+    bound.close()
+    (clone.work / "src/empty/er").mkdir(parents=True)
+    assert deleting(clone, "src").recoverable
+
+
+def test_what_cannot_be_looked_at(clone: World) -> None:
+    clone.git("update-index", "--split-index")
+    assert "split index" in deleting(clone, "src").why
+    clone.git("update-index", "--no-split-index")
+    (clone.work / ".git/index").write_bytes(b"DIRC")
+    assert "not an index" in deleting(clone, "src").why
+    (clone.home / ".gitconfig").write_text("[broken")
+    assert not deleting(clone, "src").recoverable
+
+
+def test_a_conflict_is_work(clone: World) -> None:
+    clone.git("checkout", "-q", "-b", "side")
+    clone.write("c", "2\n")
+    clone.git("commit", "-q", "-a", "-m", "side")
+    clone.git("checkout", "-q", "main")
+    clone.write("c", "3\n")
+    clone.git("commit", "-q", "-a", "-m", "main")
+    assert clone.run("merge", "side").returncode
+    assert not deleting(clone, "c").recoverable
+    assert not running(clone, "discard").recoverable
+
+
+def test_a_conflict_in_a_sparse_checkout(clone: World) -> None:
+    clone.git("sparse-checkout", "set", "--cone", "--sparse-index", "src/deep")
+    assert deleting(clone, "src").recoverable
+    clone.write("d", "x")
+    assert not deleting(clone, "d").recoverable
+
+
+def test_caps(clone: World) -> None:
+    repository = find(str(clone.work), clone.env, str(clone.home))
+    assert isinstance(repository, Repository)
+    config = read(repository, clone.env, str(clone.home))
+    for number in range(30):
+        clone.write(f"many/{number}", "x" * 100)
+    clone.git("add", "-A")
+    paths = [str(clone.work / "many")]
+    assert losses(paths, True, repository, config, clone.env).recoverable
+    assert not losses(paths, True, repository, config, clone.env, files=20).recoverable
+    os.utime(clone.work / "many/3")
+    assert not losses(paths, True, repository, config, clone.env, size=50).recoverable
+    assert not losses(paths, True, Unread("x", "malformed"), config, clone.env).recoverable
+    assert not losses(paths, True, None, config, clone.env).recoverable
+
+
+def test_discarding(clone: World) -> None:
+    assert running(clone, "discard").recoverable
+    assert running(clone, "discard staged").recoverable
+    clone.write("new", "x")
+    (clone.work / "c").unlink()
+    assert running(clone, "discard staged").recoverable  # neither is touched, and git gives c back
+    clone.write("src/a", "A\n")
+    assert running(clone, "discard").changed.names == ("src/a",)
+    assert running(clone, "discard", cwd="src/deep").recoverable
+    assert not running(clone, "discard", cwd="src").recoverable
+    clone.git("add", "src/a")
+    assert running(clone, "discard").recoverable
+    found = running(clone, "discard staged")
+    assert (found.changed.names, found.why) == (("src/a",), "src/a: staged, but in no commit")
+    clone.git("add", "new")
+    assert running(clone, "discard staged").changed.names == ("new", "src/a")
+    clone.git("commit", "-q", "-m", "x")
+    assert running(clone, "discard staged").recoverable
+    clone.git("pack-refs", "--all")
+    clone.git("gc", "-q")
+    clone.git("checkout", "-q", "--detach")
+    assert running(clone, "discard staged").recoverable
+
+
+def test_discarding_before_the_first_commit(world: World) -> None:
+    world.git("init", "-q")
+    world.write("a", "x")
+    assert running(world, "discard staged").recoverable
+    world.git("add", "a")
+    assert running(world, "discard").recoverable
+    assert not running(world, "discard staged").recoverable
+
+
+def test_cleaning(clone: World) -> None:
+    assert running(clone, "clean").recoverable
+    clone.write("src/a", "changed, but left alone\n")
+    clone.write("x.log", "x")
+    clone.write("build/x", "x")
+    assert running(clone, "clean") == Losses(True)
+    found = running(clone, "clean ignored")
+    assert (found.made.names, found.ignored.names, found.recoverable) == (("build",), ("x.log",), False)
+    clone.write("fresh/file", "x")
+    assert running(clone, "clean", recursive=False).recoverable
+    assert running(clone, "clean").untracked.names == ("fresh/file",)
+    clone.write("src/fresh", "x")
+    assert running(clone, "clean", recursive=False).untracked.names == ("src/fresh",)
+
+
+def test_lists_of_the_user_and_of_the_repository(clone: World) -> None:
+    (clone.home / ".config/git").mkdir(parents=True)
+    (clone.home / ".config/git/ignore").write_text("/out/\n")
+    (clone.work / ".git/info/exclude").write_text("/tmp/\n")
+    clone.write("out/x", "x")
+    clone.write("tmp/x", "x")
+    assert deleting(clone, "out").recoverable
+    assert deleting(clone, "tmp").recoverable
+    assert not deleting(clone, "out", XDG_CONFIG_HOME="/nowhere").recoverable
+    clone.git("config", "core.excludesFile", "~/none")
+    assert not deleting(clone, "out").recoverable
+
+
+# ---- whatever was done before ----------------------------------------------------
+
+FILES = ["a", "d/a", "d/b", "d/e/c", "d/build/x", "build/y", "d/x.log"]
+STEP = st.sampled_from(
+    [
+        "write",
+        "same",
+        "touch",
+        "remove",
+        "add",
+        "add all",
+        "commit",
+        "reset",
+        "link",
+        "mkdir",
+        "chmod",
+        "stash",
+        "hide",
+        "gc",
+    ]
+)
+
+
+def do(world: World, step: str, name: str, text: str) -> None:
+    path = world.work / name
+    match step:
+        case "write" | "same" if not path.is_dir() and not path.parent.is_file():
+            world.write(name, text if step == "write" or not path.is_file() else path.read_bytes())
+        case "touch" if path.exists():
+            os.utime(path)
+        case "remove" if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        case "remove" | "link" if path.parent.is_dir() and not path.is_dir():
+            path.unlink(missing_ok=True)
+            path.symlink_to("a") if step == "link" else None
+        case "mkdir" if not path.exists() and not path.is_symlink():
+            path.mkdir(parents=True, exist_ok=True)
+        case "chmod" if path.is_file():
+            path.chmod(0o755)
+        case "add":
+            world.run("add", "-f", name)
+        case "add all":
+            world.run("add", "-A")
+        case "commit":
+            world.run("commit", "-q", "-m", "x")
+        case "reset":
+            world.run("reset", "-q", name)
+        case "stash":
+            world.run("stash", "-q")
+        case "hide":
+            world.run("update-index", "--assume-unchanged", name)
+        case "gc":
+            world.run("repack", "-q", "-a", "-d")
+
+
+def contents(world: World) -> dict[str, bytes]:
+    found = {}
+    for directory, names, files in os.walk(world.work):
+        names[:] = [name for name in names if name not in (".git", "build")]
+        for name in files + [name for name in names if os.path.islink(os.path.join(directory, name))]:
+            path = Path(directory, name)
+            found[str(path)] = os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
+    return found
+
+
+@given(
+    steps=st.lists(st.tuples(STEP, st.sampled_from(FILES), st.sampled_from(["1", "2", "a\r\n"])), max_size=8),
+    target=st.sampled_from([*FILES, "d", "d/e", "d/build", "build"]),
+    crlf=st.sampled_from(["false", "true", "input"]),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_called_recoverable_comes_back(
+    lasting_world: World, steps: list[tuple[str, str, str]], target: str, crlf: str
+) -> None:
+    world = lasting_world
+    shutil.rmtree(world.work)
+    world.work.mkdir()
+    world.clone(_dot_gitignore="build/\n*.log\n", a="1", d__a="1", d__e__c="2")
+    world.git("config", "core.autocrlf", crlf)
+    for step, name, text in steps:
+        do(world, step, name, text)
+    before = contents(world)
+    path = world.work / target
+    found = deleting(world, target)
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+    for name in world.git("ls-files", "-z").split("\0"):
+        if not os.path.lexists(world.work / name):
+            world.run("-c", "core.autocrlf=false", "checkout-index", "-f", "--", name)
+    if found.recoverable:
+        assert contents(world) | before == contents(world)
+    else:
+        assert found.why
+
+
+@given(
+    st.text(max_size=30).filter(lambda text: "/" not in text), st.sampled_from(["delete", "clean", "discard staged"])
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_path_raises(lasting_world: World, name: str, act: Act) -> None:
+    lost(f"{lasting_world.work}/{name}", True, lasting_world.env, act)
+    lost(name, True, {}, act)
