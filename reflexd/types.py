@@ -277,10 +277,10 @@ class Command(Struct, frozen=True):
     read_only: bool = False
 
 
-WantKind = Literal["file", "entry", "repository", "losses", "real", "kube"]
+WantKind = Literal["file", "entry", "repository", "losses", "discards", "real", "kube"]
 """file: the text of a file that holds code or settings. entry: whether there is anything. repository: the git
-repository around a directory.
-losses: what deleting a path would lose. real: a path after symbolic links. kube: a kubeconfig's contexts."""
+repository around a directory. losses, discards: what deleting a path, or putting it back to what git holds,
+would lose. real: a path after symbolic links. kube: a kubeconfig's contexts."""
 
 
 class Want(Struct, frozen=True):

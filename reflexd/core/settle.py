@@ -86,15 +86,21 @@ def _calm(facts: Facts, context: Context) -> bool:
 def _given_back(effect: Effect, facts: Facts, context: Context, look: _Looking) -> Effect:
     if effect.kind not in _LOSING or _OURS.isdisjoint(effect.places) or "disposable" in effect.places:
         return effect
-    bulk = effect.recursive or effect.kind == "discard" or "*" in effect.target
-    if not bulk or "…" in effect.target or _written_below(effect.target, facts.effects):
+    if not _may_come_back(effect) or _written_below(effect.target, facts.effects):
         return effect
     if any((path + "/").startswith(effect.target + "/") for path in context.past.pending):
         return effect
-    found = look(Want("losses", effect.target))
+    found = look(Want("discards" if effect.kind == "discard" else "losses", effect.target))
     if found is None or not found.recoverable:
         return effect
     return structs.replace(effect, places=(*effect.places, "recoverable"))
+
+
+def _may_come_back(effect: Effect) -> bool:
+    """Where it matters and can be looked at: many files that go, one that is data, one that git would put back."""
+    many = effect.recursive or "*" in effect.target
+    wanted = not many if effect.kind == "discard" else many or "data" in effect.places
+    return wanted and "…" not in effect.target
 
 
 def _written_below(path: str, effects: Iterable[Effect]) -> bool:

@@ -6,14 +6,18 @@ Runs nothing, follows no FIFO or device, and never raises: what could not be see
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 
 from reflexd.core.facts import facts
 from reflexd.sight import disk
 from reflexd.sight.disk import Unread
+from reflexd.sight.losses import Act, lost
 from reflexd.types import Context, Facts, Seen, Sighting, Tool, Want, WantKind
 
 FILE_MAX = 256 * 1024  # bytes of one file of code or settings
+MATCHES_MAX = 500  # names in a directory that a pattern is tried on
 ROUNDS = 4  # a script names a script, which names files: each is one round
 
 
@@ -60,4 +64,47 @@ def _entry(path: str, context: Context) -> Sighting:
     return Sighting(problem=found.why) if isinstance(found, Unread) else Sighting()
 
 
-LOOKS: Mapping[WantKind, Callable[[str, Context], Sighting]] = {"file": _file, "entry": _entry, "real": _real}
+def _losses(path: str, context: Context) -> Sighting:
+    """Whether git gives back what deleting the path, or all that it stands for, would take."""
+    paths = [path] if "*" not in path else _matches(path)
+    if not paths or isinstance(disk.look(paths[0]), Unread):
+        # What is not there now may be by the time the command runs.
+        return Sighting(problem="missing")
+    return _given_back(paths, "delete", context)
+
+
+def _discards(path: str, context: Context) -> Sighting:
+    """Whether putting the path back to what git holds would lose nothing."""
+    return _given_back([path], "discard", context)
+
+
+def _given_back(paths: list[str], act: Act, context: Context) -> Sighting:
+    env = {**dict(context.env), "HOME": context.home}
+    for path in paths:
+        found = lost(path, True, env, act)
+        if not found.recoverable:
+            return Sighting(problem=found.why or "git could not give it back")
+    return Sighting(recoverable=True)
+
+
+def _matches(pattern: str) -> list[str]:
+    """What a pattern in the last name of a path stands for; nothing where it stands for too much."""
+    directory, _, name = pattern.rpartition("/")
+    if any(mark in directory for mark in "*?[…"):
+        return []
+    try:
+        with os.scandir(directory) as entries:
+            names = [entry.name for entry, _ in zip(entries, range(MATCHES_MAX + 1), strict=False)]
+    except (OSError, ValueError):
+        return []
+    found = [f"{directory}/{each}" for each in names if fnmatchcase(each, name)]
+    return found if len(names) <= MATCHES_MAX else []
+
+
+LOOKS: Mapping[WantKind, Callable[[str, Context], Sighting]] = {
+    "file": _file,
+    "entry": _entry,
+    "real": _real,
+    "losses": _losses,
+    "discards": _discards,
+}
