@@ -227,7 +227,7 @@ def _function(
             shell.positional(args)
             # A function that calls itself ends at the nesting cap, like any other nesting.
             within = type(script)(script.walk, body[0], shell, script.via, script.depth)
-            output = within.node(body[1], stdin, fed, nest + 6)
+            output = within.called(body[1], stdin, fed, nest + 6)
             shell.ended = "" if shell.ended == "return" else shell.ended
         ends.append(shell.copy())
     shell.merge(ends)

@@ -117,11 +117,14 @@ class Walk:
             source, root = (source, root) if mended.has_error else (other, mended)
         script = Script(self, source, shell, via, depth)
         if root.has_error:
-            self.broken = True
-            self.opaque.append("it is not valid shell, or not shell that can be read")
+            self.invalid()
             for command in simple_commands(text):
                 script.loose(command)
         return script.node(root, stdin, fed, 0)
+
+    def invalid(self) -> None:
+        self.broken = True
+        self.opaque.append("it is not valid shell, or not shell that can be read")
 
     def count(self, much: int = 1) -> None:
         self._spent[0] += much

@@ -30,6 +30,9 @@ _WORDS = names(
 )
 
 
+_CLOSING = names("then else elif fi do done esac }")
+"""Words that cannot begin a command unless they are quoted."""
+
 _CALLED_BY_SHELL = names(
     "command_not_found_handle command_not_found_handler precmd preexec chpwd periodic zshexit"
     " TRAPEXIT TRAPZERR TRAPDEBUG"
@@ -60,6 +63,8 @@ class Script:
             case "command":
                 return self._command(node, (), stdin, fed, nest)
             case "program" | "compound_statement" | "do_group" | "ERROR" | "negated_command":
+                if any(child.type == ";;" for child in node.children):
+                    self.walk.invalid()
                 return flow.sequence(self, node, stdin, fed, nest)
             case "redirected_statement":
                 return self._redirected(node, stdin, fed, nest)
@@ -109,6 +114,12 @@ class Script:
                 argv.extend(self.expander.fields(raw))
         commands.run(self, tuple(argv), (), redirects, None, "", self.via, 1)
 
+    def called(self, function: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
+        """A function's body, or a whole definition where redirections stand behind it."""
+        if function.type == "function_definition":
+            return self._redirected(function, stdin, fed, nest)
+        return self.node(function, stdin, fed, nest)
+
     def inner(self, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:
         return commands.inner(self, call, unwrapped, nest)
 
@@ -118,7 +129,8 @@ class Script:
         name = node.child_by_field_name("name")
         body = node.child_by_field_name("body")
         if name is not None and body is not None:
-            self.shell.functions[self.raw(name)] = ((self.source, body),)
+            defined = node if node.children_by_field_name("redirect") else body
+            self.shell.functions[self.raw(name)] = ((self.source, defined),)
             if self.raw(name) in _CALLED_BY_SHELL:
                 self.walk.later.append(partial(self.sub(self.shell.copy()).node, body, None, "", 1))
         return ""
@@ -175,6 +187,9 @@ class Script:
         nest: int,
         extra: Iterable[str] = (),
     ) -> str | None:
+        first = node.child_by_field_name("name")
+        if first is not None and first.start_byte == node.start_byte and self.raw(first) in _CLOSING:
+            self.walk.invalid()
         argv: list[str] = []
         assigned: list[tuple[str, str]] = []
         start = end = -1  # of the word being put together: the grammar splits some, as in a$b/c

@@ -85,13 +85,13 @@ def plain_groups(text: str) -> str:
 _FOR_ARGUMENTS = re.compile(r"\bfor[ \t]+(\w+)[ \t]*\n?[ \t]*do\b")
 _LONE_TILDE = re.compile(r"(?<=[ \t])~(?=[ \t]*\])")
 _CUT = re.compile(r"\$\{\w+:\$\w+(?::[^{}]*)?\}")
-_REPAIRING = re.compile(r"[\\'\"`<$!@?*+]")
+_REPAIRING = re.compile(r"[\\'\"`<$!@?*+{]")
 _EXTGLOB = re.compile(r"[!@?*+]\([^()\s'\"`$\\]*\)")
 
 
 def repaired(text: str) -> str:
     """Valid shell that the grammar does not know, in words that it does: `<>`, extended globs, `$((a); (b))`,
-    `for x do`, `[ a = ~ ]`, `${x:$i:1}`.
+    `for x do`, `[ a = ~ ]`, `${x:$i:1}`, `{rm,x}`.
 
     Only for text that did not parse. An extended glob becomes *, which matches no less.
     """
@@ -117,6 +117,8 @@ def repaired(text: str) -> str:
             end, piece = i + 2, ">"
         elif text.startswith("$((", i):
             end, piece = i + 3, "$( ("
+        elif c == "{" and text[i + 1 : i + 2] not in " \t\n" and _STARTS.search(text[max(0, i - 40) : i]):
+            piece = '""{'  # a brace expansion, not a group
         elif c in "!@?*+" and (found := _EXTGLOB.match(text, i)) and not _STARTS.search(text[max(0, i - 40) : i]):
             end, piece = found.end(), "*"
         out.append(piece)
