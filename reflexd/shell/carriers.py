@@ -19,7 +19,8 @@ ITEMS_MAX = 16
 class Unwrapped(Struct, frozen=True):
     """`commands` are run as given, `code` is read as shell, `files` hold code. `arguments` are the code's $0, $1, ...
 
-    `at_exit`: when everything else has run. `inside`: in a file system of its own.
+    `at_exit`: when everything else has run. `inside`: in a file system of its own. `kind`: what the files hold,
+    where that is not what the program's name says.
     """
 
     commands: tuple[tuple[str, ...], ...] = ()
@@ -32,6 +33,7 @@ class Unwrapped(Struct, frozen=True):
     inside: bool = False
     cwd: str = ""
     arguments: tuple[str, ...] = ()
+    kind: str = ""
 
 
 FIND_TESTS = names(

@@ -195,7 +195,7 @@ def inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | 
         shell.cwd = unwrapped.cwd if not known(unwrapped.cwd) else shell.path(unwrapped.cwd)
     within = script if shell is script.shell else script.sub(shell)
     for path in unwrapped.files:
-        kind = foreign.language(call.name) or ("sourced" if unwrapped.same_shell else "shell")
+        kind = unwrapped.kind or foreign.language(call.name) or ("sourced" if unwrapped.same_shell else "shell")
         output = sources.run(within, call, kind, path, unwrapped.arguments, nest)
     for argv in unwrapped.commands:
         assigned = (*call.assigned, *unwrapped.assigned)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from reflexd.shell import files, foreign, forges, git, managers, own, processes
+from reflexd.shell import databases, files, foreign, forges, git, managers, own, processes
 from reflexd.shell.arguments import parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import PIPED, shown
@@ -50,7 +50,7 @@ def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     if not call.argv or call.defined:
         return found, looks and not call.assigned
     name = program(call)
-    special = SPECIAL.get(name)
+    special = databases.effects if databases.speaking(call) else SPECIAL.get(name)
     more, quiet = special(call, ground) if special else _by_row(call, name, ground)
     found.extend(more)
     if prints_secret(name, call.argv[1:]):

@@ -122,7 +122,7 @@ def _sed(call: Call) -> Unwrapped | None:
 
 
 def _prompt(call: Call) -> Unwrapped | None:
-    """Programs with a prompt of their own at which a line can go to a shell: ed, psql, mysql, sqlite3, gdb, less."""
+    """Programs with a prompt of their own at which a line can go to a shell: ed, gdb, less, ftp."""
     lines = [*(call.stdin or "").splitlines(), *(line for word in call.argv[1:] for line in word.splitlines())]
     code = [match[1] for line in lines if (match := re.match(r"\s*(?:\\?!|\.(?:shell|system)\s|shell\s)\s*(.+)", line))]
     return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
@@ -183,9 +183,7 @@ def _terminal(call: Call) -> Unwrapped | None:
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     "sed": _sed,
     "gsed": _sed,
-    **dict.fromkeys(
-        ("ed", "psql", "mysql", "mariadb", "sqlite3", "gdb", "less", "more", "ftp", "sftp", "lftp"), _prompt
-    ),
+    **dict.fromkeys(("ed", "gdb", "less", "more", "ftp", "sftp", "lftp"), _prompt),
     "man": _man,
     "tmux": _tmux,
     "screen": _screen,

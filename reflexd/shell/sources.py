@@ -86,6 +86,10 @@ def _text(script: Script, call: Call, file: Local, text: str, nest: int) -> str 
             shell.variables["0"] = [file.path or file.spelled]
         shell.variables["BASH_SOURCE"] = [file.path or file.spelled]
         return script.walk.code(text, shell, None, "", (*call.via, file.spelled), script.depth + 1)
+    if kind == "sql":
+        # The same client reads it as what comes in: its arguments are the client's words without the file.
+        fed = structs.replace(call, stdin=text, fed="text")
+        return script.inner(fed, Unwrapped(commands=(file.arguments,)), nest + 1)
     reader = local.READERS.get(kind)
     if reader is not None:
         unwrapped = reader(text, file)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 
-from reflexd.shell import carriers, foreign, hooked, hosts
+from reflexd.shell import carriers, databases, foreign, hooked, hosts
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.fields import known
@@ -26,6 +26,8 @@ def unwrap(call: Call) -> Unwrapped | None:
     if name in PREFIXES:
         valued, skip = PREFIXES[name]
         return commands(args[command_at(args, valued) + skip :])
+    if databases.speaking(call) is not None:
+        return databases.unwrap(call)
     special = SPECIAL.get(name)
     if special is not None:
         return special(call)

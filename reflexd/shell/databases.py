@@ -1,0 +1,354 @@
+"""Clients of SQL databases: how SQL reaches them, and what comes of it where they send it.
+
+Reading has no effect. What changes rows or structures is `change`, what takes away what nobody gives back is
+`destroy`; a database that is a file lies where that file lies. Data: config/databases.toml.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Iterable, Iterator
+from importlib import resources
+
+import msgspec
+from msgspec import Struct, field
+
+from reflexd.shell import sql
+from reflexd.shell.calls import Call
+from reflexd.shell.carriers import Unwrapped
+from reflexd.shell.dbtarget import Target, target
+from reflexd.shell.fields import UNKNOWN
+from reflexd.shell.places import Ground
+from reflexd.shell.sqltext import Client, Dialect
+from reflexd.shell.statements import Statement
+from reflexd.types import Effect, Place
+
+EFFECTS_MAX = 12  # of one call; a reader needs no more, and every kind is among them
+
+
+class _Row(Struct, frozen=True, forbid_unknown_fields=True):
+    same_as: str = ""
+    dialect: Dialect | None = None
+    lines: Client | None = None
+    sql: str = ""
+    file: str = ""
+    script: str = ""
+    host: str = ""
+    database: str = ""
+    user: str = ""
+    url: str = ""
+    port: str = ""
+    other: str = ""
+    attached: str = ""
+    write: str = ""
+    flags: str = ""
+    remote: str = ""
+    listing: str = ""
+    operands: tuple[str, ...] | None = None
+    env: tuple[str, ...] | None = None
+    embedded: bool | None = None
+    elsewhere: bool | None = None
+
+
+class Speaks(Struct, frozen=True):
+    """One client: `roles` says what the value of an option is, `operands` what the operands are."""
+
+    dialect: Dialect
+    lines: Client
+    roles: dict[str, str]
+    attached: tuple[str, ...]
+    flags: frozenset[str]
+    remote: frozenset[str]
+    listing: frozenset[str]
+    operands: tuple[str, ...]
+    env: tuple[str, ...]
+    embedded: bool
+    elsewhere: bool
+
+
+class Words(Struct, frozen=True):
+    """A call's words by what they are; `strange`: an option that nothing describes."""
+
+    given: tuple[tuple[str, str], ...]
+    flags: frozenset[str]
+    strange: bool
+    base: tuple[str, ...] = field(default=())
+
+    def all(self, *roles: str) -> tuple[str, ...]:
+        return tuple(value for role, value in self.given if role in roles)
+
+
+class _Redis(Struct, frozen=True, forbid_unknown_fields=True):
+    programs: str
+    host: str
+    database: str
+    user: str
+    url: str
+    other: str
+    reads: str
+    destroys: str
+    runs: str
+    access: str
+
+
+class _Mongo(Struct, frozen=True, forbid_unknown_fields=True):
+    programs: str
+    code: str
+    host: str
+    user: str
+    other: str
+
+
+class _File(Struct, frozen=True, forbid_unknown_fields=True):
+    databases: int
+    clients: dict[str, _Row]
+    redis: _Redis
+    mongo: _Mongo
+
+
+@functools.cache
+def file() -> _File:
+    raw = resources.files("reflexd.config").joinpath("databases.toml").read_text()
+    return msgspec.convert(tomllib.loads(raw), _File)
+
+
+@functools.cache
+def _client(name: str) -> Speaks:
+    rows = file().clients
+    chain = [rows[name]]
+    while chain[-1].same_as:
+        chain.append(rows[chain[-1].same_as])
+
+    def words(*attributes: str) -> frozenset[str]:
+        return frozenset(word for row in chain for name in attributes for word in getattr(row, name).split())
+
+    def nearest(attribute: str, default: object) -> object:
+        return next((value for row in chain if (value := getattr(row, attribute)) is not None), default)
+
+    roles = {word: role for role in _ROLES for word in words(role)}
+    return msgspec.convert(
+        {
+            "dialect": nearest("dialect", "postgres"),
+            "lines": nearest("lines", ""),
+            "roles": roles,
+            "attached": tuple(sorted(words("attached"))),
+            "flags": words("flags"),
+            "remote": words("remote"),
+            "listing": words("listing"),
+            "operands": nearest("operands", ()),
+            "env": nearest("env", ()),
+            "embedded": nearest("embedded", False),
+            "elsewhere": nearest("elsewhere", False),
+        },
+        Speaks,
+    )
+
+
+_ROLES = ("other", "port", "user", "database", "host", "url", "write", "script", "file", "sql")
+
+
+def speaking(call: Call) -> tuple[Speaks, int] | None:
+    """The client that `call` starts, and how many of its words name it."""
+    if call.name not in _programs():
+        return None
+    for depth in range(min(3, len(call.argv)), 0, -1):
+        name = " ".join((call.name, *call.argv[1:depth]))
+        if name in file().clients:
+            return _client(name), depth
+    return None
+
+
+def read(call: Call, speaks: Speaks, depth: int) -> Words:
+    """Options may stand anywhere; one letter after another where the client takes them so."""
+    given: list[tuple[str, str]] = []
+    flags: set[str] = set()
+    operands: list[str] = []
+    base = list(call.argv[:depth])
+    strange = False
+    pending = list(reversed(call.argv[depth:]))
+    while pending:
+        word = pending.pop()
+        if speaks.embedded and word.startswith("--"):
+            word = word[1:]
+        name, equals, value = word.partition("=")
+        if word == "--" or word == "-":
+            operands.extend(reversed(pending) if word == "--" else ())
+            pending = [] if word == "--" else pending
+        elif not word.startswith("-") or len(word) == 1:
+            operands.append(word)
+        elif word in speaks.flags or word in speaks.remote or word in speaks.listing:
+            flags.add(word)
+            base.append(word)
+        elif word.startswith(speaks.attached) and speaks.attached:
+            base.append(word)
+        elif name in speaks.roles and (equals or pending):
+            value = value if equals else pending.pop()
+            given.append((speaks.roles[name], value))
+            base.extend(() if speaks.roles[name] in ("sql", "file", "write") else (name, value))
+        elif word[:2] in speaks.roles and word[1] != "-" and not speaks.embedded:
+            given.append((speaks.roles[word[:2]], word[2:]))
+            base.extend(() if speaks.roles[word[:2]] in ("sql", "file", "write") else (word,))
+        elif word[:2] in speaks.flags and word[1] != "-" and len(word) > 2 and not speaks.embedded:
+            flags.add(word[:2])
+            pending.append("-" + word[2:])
+        else:
+            strange = True
+            flags.add(word)
+    roles = list(speaks.operands)
+    for word in operands:
+        role = (roles[0] if roles[0].endswith("*") else roles.pop(0)).rstrip("*") if roles else "none"
+        given.append((role, word))
+        base.extend(() if role in ("sql", "file") else (word,))
+    return Words(tuple(given), frozenset(flags), strange, tuple(base))
+
+
+def statements(call: Call, speaks: Speaks, words: Words) -> tuple[Statement, ...]:
+    """What it is told to do, as far as that stands in the call."""
+    texts = [*words.all("sql")]
+    if _reads_stdin(call, words) and call.stdin is not None:
+        texts.append(call.stdin)
+    return tuple(each for text in texts for each in _read(text, speaks.dialect, speaks.lines))
+
+
+@functools.lru_cache(maxsize=64)
+def _read(text: str, dialect: Dialect, lines: Client) -> tuple[Statement, ...]:
+    return sql.read(text, dialect, lines)
+
+
+def _reads_stdin(call: Call, words: Words) -> bool:
+    return (bool(call.fed) and not words.all("sql", "file")) or "-" in words.all("file") or "--stdin" in words.flags
+
+
+# ---- what it runs in turn -----------------------------------------------------------------------
+
+
+def unwrap(call: Call) -> Unwrapped | None:
+    """Shell code that statements start, files of SQL, and why what it is told may be more than was read."""
+    found = speaking(call)
+    if found is None:
+        return None
+    speaks, depth = found
+    words = read(call, speaks, depth)
+    done = statements(call, speaks, words)
+    code = (*words.all("script"), *(code for each in done for code in each.code))
+    files = [*words.all("file"), *(script for each in done for script in each.scripts)]
+    files = [file for file in files if file not in ("-", "")]
+    opaque = [
+        f"{call.name} is given sql that could not be read ({each.what})" for each in done if each.does == "unclear"
+    ]
+    if _reads_stdin(call, words) and call.stdin is None:
+        if call.fed in ("download", "decoded"):
+            opaque.append(f"{call.name} runs sql that comes out of a {call.fed}, which nobody has seen")
+        else:
+            files.append(_redirected(call))
+    if not (done or files or call.fed or words.all("sql") or speaks.listing.intersection(words.flags)):
+        opaque.append(f"a bare {call.name} runs whatever is typed into it")
+    if not (code or files or opaque):
+        return None
+    return Unwrapped(code=code, files=tuple(files), opaque=tuple(opaque), arguments=words.base, kind="sql")
+
+
+def _redirected(call: Call) -> str:
+    return next((made.target for made in reversed(call.redirects) if made.op in ("<", "0<")), UNKNOWN)
+
+
+# ---- what comes of it -----------------------------------------------------------------------------
+
+
+def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    """None of these for a call that only looks; the second value says whether that is proved."""
+    found = speaking(call)
+    if found is None:
+        return [], False
+    speaks, depth = found
+    words = read(call, speaks, depth)
+    done = statements(call, speaks, words)
+    made: dict[Effect, None] = {}
+    for path in words.all("write"):
+        made[_file("write", path, call, ground)] = None
+    if speaks.embedded:
+        made.update(dict.fromkeys(_embedded(call, ground, words, done)))
+    else:
+        where = _where(call, ground, speaks, words)
+        for each in done:
+            if each.database:
+                where = _where(call, ground, speaks, words, each.database)
+            made.update(dict.fromkeys(_of(each, where, call, ground)))
+        if words.all("file") or (_reads_stdin(call, words) and call.stdin is None):
+            made[Effect("change", where.of("whatever a file of sql says"), where.places, detail="unread")] = None
+    quiet = (
+        not words.strange and bool(done or speaks.listing.intersection(words.flags)) and not words.all("file", "write")
+    )
+    return _few(made), quiet and all(each.does == "reads" and not each.code for each in done) and not call.fed
+
+
+def _where(call: Call, ground: Ground, speaks: Speaks, words: Words, instead: str = "") -> Target:
+    elsewhere = speaks.elsewhere or not speaks.remote.isdisjoint(words.flags)
+    names = [*words.all("database", "url"), *([instead] if instead else [])]
+    return target(call, ground, words.all("host"), names, words.all("user"), speaks.env, elsewhere)
+
+
+def _of(each: Statement, where: Target, call: Call, ground: Ground) -> Iterator[Effect]:
+    remote = "service" not in where.places
+    for role, path in each.files:
+        if not remote or each.what.startswith("\\"):
+            yield _file(role, path, call, ground)
+    match each.does:
+        case "destroys":
+            kind = "change" if where.passing else "destroy"
+            yield Effect(kind, where.of(each.what), where.places, detail="sql")  # type: ignore[arg-type]
+        case "access":
+            places: tuple[Place, ...] = (*where.places, "credentials") if remote else where.places
+            yield Effect("change", where.of(each.what), places, detail="access")
+        case "changes" | "unclear":
+            yield Effect("change", where.of(each.what), where.places, detail="sql")
+        case "runs" if not each.files or remote:
+            yield Effect("change", where.of(each.what), where.places, detail="code")
+
+
+def _file(role: str, path: str, call: Call, ground: Ground) -> Effect:
+    shownpath, places = ground.locate(path, call.cwd)
+    return Effect("write" if role == "write" or "reflex" in places else "read", shownpath, places, detail=call.name)
+
+
+_MEMORY = frozenset({"", ":memory:"})
+
+
+def _embedded(call: Call, ground: Ground, words: Words, done: tuple[Statement, ...]) -> Iterator[Effect]:
+    """A database that is a file: the file is read or written, and what it holds goes."""
+    path = next(iter(words.all("path")), "")
+    readonly = not {"-readonly", "-safe"}.isdisjoint(words.flags)
+    unread = bool(words.all("file")) or (_reads_stdin(call, words) and call.stdin is None)
+    if not done and not unread and path not in _MEMORY:
+        yield _file("write", path, call, ground)
+    for each in done:
+        for role, name in each.files:
+            yield _file(role, name, call, ground)
+        path = each.database or path
+        if path in _MEMORY:
+            continue
+        place = _file("read" if readonly or each.does in ("reads", "calls") else "write", path, call, ground)
+        yield place
+        if each.does == "destroys" and not readonly and {"scratch", "disposable"}.isdisjoint(place.places):
+            yield Effect("destroy", f"{each.what} in {place.target}", place.places, detail="sql")
+    if unread and path not in _MEMORY:
+        yield _file("read" if readonly else "write", path, call, ground)
+
+
+def _few(made: Iterable[Effect]) -> list[Effect]:
+    """The worst first where there are more than a reader could use."""
+    ordered = sorted(made, key=lambda effect: effect.kind != "destroy")
+    kept = ordered[:EFFECTS_MAX]
+    seen = {(effect.kind, effect.places) for effect in kept}
+    for effect in ordered[EFFECTS_MAX:]:
+        if (effect.kind, effect.places) not in seen:
+            seen.add((effect.kind, effect.places))
+            kept.append(effect)
+    return kept
+
+
+@functools.cache
+def _programs() -> frozenset[str]:
+    """What such a client is started by; every call is looked up here."""
+    return frozenset(name.partition(" ")[0] for name in file().clients)

@@ -1,0 +1,97 @@
+"""Which database a client speaks to: a name for a reader, and whether that is on this machine or production."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from reflexd.shell.calls import Call
+from reflexd.shell.fields import UNKNOWN, UNSET, shown
+from reflexd.shell.places import Ground
+from reflexd.shell.realms import REMOTE, ordinary, production
+from reflexd.types import Place
+
+_URL = re.compile(
+    r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?:(?P<user>[^:@/?]*)(?::[^@/?]*)?@)?(?P<host>[^/?]*)(?P<rest>.*)", re.I
+)
+_PAIR = re.compile(r"\b(host|hostaddr|dbname|user|service)\s*=\s*'?([^\s']+)")
+_HERE = re.compile(
+    r"(?:localhost|localhost\.localdomain|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1\]?|host\.(?:docker|containers)\.internal|/.*|\.)"
+    r"(?:[:,\\].*)?\Z",
+    re.I,
+)
+_SHORT = re.compile(r"[A-Za-z0-9_-]+(?::\d+)?\Z")
+_CLUSTER = frozenset({"kubectl", "oc", "kubecolor", "microk8s.kubectl"})
+_TESTS = re.compile(r"(?:\A|[^a-z0-9])tests?(?:ing)?(?:[^a-z0-9]|\Z)|\A(?:ci|e2e)\Z", re.I)
+
+
+class Target(Struct, frozen=True):
+    """`name` is for a reader, empty where none is known. `passing`: only tests use it, and it is on this machine."""
+
+    name: str
+    places: tuple[Place, ...]
+    passing: bool = False
+
+    def of(self, what: str) -> str:
+        return f"{what} in {self.name}" if self.name else what
+
+
+def target(
+    call: Call,
+    ground: Ground,
+    hosts: Iterable[str] = (),
+    databases: Iterable[str] = (),
+    users: Iterable[str] = (),
+    env: Iterable[str] = (),
+    elsewhere: bool = False,
+) -> Target:
+    """The words that a call gives for each, and the variables in which it would look for more."""
+    said_hosts, said = list(hosts), list(users)
+    said_names: list[str] = []
+    for word in databases:
+        _read(word, said_hosts, said_names, said)
+    wanted = tuple(env)
+    for name, value in (*call.assigned, *ground.env):
+        if name in wanted and value:
+            if name.endswith(("DATABASE", "DBNAME", "SERVICE", "USER")):
+                said_names.append(value)
+            elif not said_hosts or "://" in value:
+                _read(value, said_hosts, said_names, said) if "://" in value else said_hosts.append(value)
+    known = [host for host in said_hosts if host]
+    words = [shown(word) for word in (*known, *said_names, *said)]
+    places: tuple[Place, ...] = ("service",)
+    if elsewhere or not all(map(_here, known)) or not (REMOTE | _CLUSTER).isdisjoint(call.via):
+        places = ("elsewhere",) if any(map(ordinary, words)) else ("elsewhere", "unknown")
+    if any(map(production, words)):
+        places = (*(place for place in places if place != "unknown"), "production")
+    host, name = shown(known[0]) if known else "", shown(said_names[0]) if said_names else ""
+    label = f"{name} at {host}" if name and host else name or host
+    local = places == ("service",) and REMOTE.isdisjoint(call.via)
+    return Target(label, places, local and any(_TESTS.search(shown(each)) for each in said_names))
+
+
+def _read(word: str, hosts: list[str], names: list[str], others: list[str]) -> None:
+    """A database's name, an URL, or libpq's pairs of name and value."""
+    url = _URL.match(word)
+    if url is not None:
+        if url["host"]:
+            hosts.append(url["host"])
+        names.extend(part for part in re.split(r"[/?&]", url["rest"]) if part and "=" not in part)
+        others.extend([url["user"]] if url["user"] else [])
+        inside = re.search(r"[?&]host=([^&]+)", url["rest"])
+        hosts.extend([inside[1]] if inside else [])
+        return
+    pairs = _PAIR.findall(word)
+    for key, value in pairs:
+        (hosts if key.startswith("host") else names if key in ("dbname", "service") else others).append(value)
+    if not pairs:
+        names.append(word)
+        if word in (UNKNOWN, UNSET) or word.startswith((UNKNOWN, UNSET)):
+            hosts.append(word)  # it may be an URL
+
+
+def _here(host: str) -> bool:
+    """A name without a dot is a neighbour in a container's network."""
+    return _HERE.match(host) is not None or _SHORT.match(host) is not None
