@@ -55,7 +55,6 @@ class Comparer:
         """By stat data alone, where it cannot be older than the last change."""
         return (
             self._trusts_stat
-            and not entry.assumed
             and seen.st_mtime_ns == entry.mtime < self._index_mtime
             and seen.st_ctime_ns == entry.ctime < self._index_mtime
             and seen.st_size & _LOW == entry.size

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import struct
 from pathlib import Path
 
 import pytest
@@ -63,14 +64,19 @@ def test_a_change_is_lost(clone: World) -> None:
 
 
 def test_a_change_that_no_stat_shows(clone: World) -> None:
-    """The same size and time, written in the tick in which git looked."""
-    path = clone.work / "src/a"
-    index = clone.work / ".git/index"
+    """Written in the tick in which git looked: then the index cannot tell, whatever it holds."""
+    path, index = clone.write("c", "X\n"), clone.work / ".git/index"
     seen = path.stat()
-    path.write_text("X\n")
-    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-    os.utime(index, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
-    assert deleting(clone, "src").changed.names == ("src/a",)
+    data = bytearray(index.read_bytes())
+    at = data.index(b"\0\1c\0") - 60
+    times = [*divmod(seen.st_ctime_ns, 10**9), *divmod(seen.st_mtime_ns, 10**9)]
+    data[at : at + 24] = struct.pack(">6L", *times, seen.st_dev & 0xFFFFFFFF, seen.st_ino & 0xFFFFFFFF)
+    index.write_bytes(data)
+    for late in (0, -1):
+        os.utime(index, ns=(0, seen.st_mtime_ns + late))
+        assert deleting(clone, "c").changed.names == ("c",)
+    os.utime(index, ns=(0, seen.st_mtime_ns + 10**9))
+    assert deleting(clone, "c").same.names == ("c",)  # git would not see it either
 
 
 def test_untracked_and_ignored(clone: World) -> None:
