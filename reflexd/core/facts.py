@@ -11,7 +11,7 @@ import functools
 import posixpath
 import shlex
 
-from reflexd.core import tools
+from reflexd.core import mcp, tools
 from reflexd.core.lines import line
 from reflexd.core.settle import settled
 from reflexd.shell.fields import shown
@@ -95,11 +95,13 @@ def _facts(tool: Tool, context: Context, ground: Ground) -> Facts:
         case Patch(text):
             return tools.patch(text, ground)
         case Fetch(url):
-            return tools.fetch(url, ground)
+            return tools.fetch(url, context, ground)
         case WebSearch():
-            return Facts(read_only=True)
-        case Mcp(_, name, args) | Other(name, args):
-            return tools.arguments(name, args, ground)
+            return Facts(effects=tuple(tools.sends("a search engine", context)), read_only=True)
+        case Mcp(server, name, args):
+            return mcp.call(server, name, args, context, ground)
+        case Other(name, args):
+            return mcp.call("", name, args, context, ground)
         case Spawn():
             return Facts()
 

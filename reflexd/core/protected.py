@@ -10,8 +10,8 @@ import functools
 
 from msgspec import Struct
 
-from reflexd.core import globs
 from reflexd.core.rules import one_line
+from reflexd.shell import globs
 from reflexd.types import Decision, Effect, Facts, Finding
 
 RULE = "repository-protected"

@@ -13,14 +13,14 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from reflexd.core import globs
+from reflexd.shell import globs
 from reflexd.types import Context, Decision, Effect, EffectKind, Facts, Finding, Pin, Place
 
 SLOTS = frozenset({"target", "detail", "opaque", "unseen", "taint"})
 """What a reason may name in braces."""
 SHOWN = 120  # characters of a target in a reason
 
-UnseenOrigin = Literal["network", "stdin", "decoded", "scratch"]
+UnseenOrigin = Literal["network", "stdin", "decoded", "scratch", "changing"]
 
 
 class When(Struct, frozen=True, forbid_unknown_fields=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
@@ -10,12 +9,11 @@ from reflexd.core import patches
 from reflexd.shell.effects import INHERITED
 from reflexd.shell.fields import STAR
 from reflexd.shell.places import Ground
-from reflexd.types import Effect, EffectKind, Facts
+from reflexd.shell.urls import host, is_metadata
+from reflexd.types import Context, Effect, EffectKind, Facts
 
 CONTENT_MAX = 1024 * 1024  # of a file's new content, searched for what agents would inherit
-ARGS_DEPTH, ARGS_VALUES = 6, 400
 _HOOKS_OFF = re.compile(r"disableAllHooks\\?[\"']?\s*[:=]\s*\\?[\"']?true|\bhooks\s*=\s*false")
-_LOOKING = re.compile(r"(?:^|_)(?:get|list|read|search|find|show|describe|view|stat|info|tree|exists|head|cat)(?:_|$)")
 
 
 def written(path: str, content: str, whole: bool, ground: Ground) -> Iterator[Effect]:
@@ -55,43 +53,25 @@ def patch(text: str, ground: Ground, cwd: str = "") -> Facts:
     return Facts(effects=tuple(found), opaque=opaque)
 
 
-def fetch(urls: str, ground: Ground) -> Facts:
+def fetch(urls: str, context: Context, ground: Ground) -> Facts:
     """One URL, or several between white space."""
     found: dict[Effect, None] = {}
     for url in urls.split():
         scheme, colon, rest = url.partition(":")
-        local = colon and scheme.lower() == "file"
-        found[on("read", "/" + rest.lstrip("/"), ground) if local else Effect("connect", url)] = None
+        if colon and scheme.lower() == "file":
+            found[on("read", "/" + rest.lstrip("/"), ground)] = None
+            found[Effect("connect", url, detail="local file")] = None
+        elif is_metadata(host(url)):
+            found[Effect("connect", url, ("credentials",), detail="metadata")] = None
+        else:
+            found[Effect("connect", url)] = None
+    found.update(dict.fromkeys(sends(host(urls) or "the network", context)))
     return Facts(effects=tuple(found), read_only=True)
 
 
-def arguments(name: str, args: str, ground: Ground) -> Facts:
-    """A tool nobody described, by the paths among its arguments: a name that looks reads them, any other writes."""
-    kind: EffectKind = "read" if _LOOKING.search(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()) else "write"
-    found: dict[Effect, None] = {}
-    for text in _texts(args):
-        if 1 < len(text) < 4096 and text[0] in "/~" and "\n" not in text:
-            found[on(kind, text, ground)] = None
-        elif text.startswith("file://"):
-            found[on(kind, text[7:], ground)] = None
-    return Facts(effects=tuple(found))
-
-
-def _texts(args: str) -> Iterator[str]:
-    try:
-        pending = [(json.loads(args), 0)]
-    except (ValueError, RecursionError):
-        return
-    left = ARGS_VALUES
-    while pending and left:
-        value, depth = pending.pop()
-        left -= 1
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, dict) and depth < ARGS_DEPTH:
-            pending.extend((each, depth + 1) for each in value.values())
-        elif isinstance(value, list) and depth < ARGS_DEPTH:
-            pending.extend((each, depth + 1) for each in value)
+def sends(where: str, context: Context) -> Iterator[Effect]:
+    """The secrets that the call's own text carries, on their way to `where`."""
+    return (Effect("send", where, ("elsewhere",), detail=kind) for kind in context.secrets)
 
 
 def on(kind: EffectKind, path: str, ground: Ground) -> Effect:

@@ -8,7 +8,6 @@ The patterns themselves are data: config/places.toml.
 from __future__ import annotations
 
 import copy
-import fnmatch
 import functools
 import re
 import tomllib
@@ -16,24 +15,17 @@ from fnmatch import fnmatchcase
 from importlib import resources
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from reflexd.shell.fields import PIPED, UNKNOWN, UNSET, shown
-from reflexd.shell.patterns import MARKS, at_home, matcher, matches_nearly_all, name_matches
+from reflexd.shell.landmarks import Endings, Landmarks, Names
+from reflexd.shell.meanings import Files, Meanings
+from reflexd.shell.patterns import MARKS, matches_nearly_all
 from reflexd.types import Context, Place, Seen, Sighting, Want, WantKind
 
 _PROC_ROOT = re.compile(r"/+proc/[^/]+/(?:root|task/[^/]+/root)(?=/|$)")
 _PLUGIN = re.compile(r"/reflex(?:\.\w+|/[^/]+)?\Z")  # a hook file that is reflex's own from the first byte to the last
 _DRIVE = re.compile(r"[A-Za-z]:(?:[\\/]+[^\\/]*|\$.*)?[\\/]*\Z")
-
-
-class Files(Struct, frozen=True, forbid_unknown_fields=True):
-    """Files of one meaning. `samples`: names they really have; `holders`: directories that contain them."""
-
-    names: tuple[str, ...]
-    samples: tuple[str, ...] = ()
-    holders: tuple[str, ...] = ()
-    exempt: tuple[str, ...] = field(default=(), name="except")
 
 
 class _System(Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,12 +57,6 @@ def data() -> _Data:
     return msgspec.convert(tomllib.loads(raw), _Data)
 
 
-@functools.lru_cache(maxsize=64)
-def _prefixes(landmarks: tuple[str, ...]) -> tuple[str, ...]:
-    """What a path below one of these begins with; a path is held against the same few landmarks again and again."""
-    return tuple(mark + "/" for mark in landmarks)
-
-
 class Ground:
     """One user's home, and the files that reflex guards for that user."""
 
@@ -79,10 +65,10 @@ class Ground:
         self.cwd = _normal(context.cwd) if context.cwd.startswith("/") else UNKNOWN
         self.env = (*context.env, *context.past.exported)
         self.shadowed = context.shadowed
+        self.production = context.production
         self.seen = Seen()
         self.wants: dict[Want, None] = {}
         self.own_pids = frozenset(map(str, context.own_pids))
-        known = data()
         base = self.home or "/home/nobody"
         own = [f"{base}/.config/reflex", f"{base}/.local/state/reflex", f"{base}/.local/share/reflex"]
         units = [
@@ -95,19 +81,11 @@ class Ground:
         processes = [f"/proc/{pid}" for pid in context.own_pids]
         self.protected = tuple(dict.fromkeys([*map(_normal, context.protected), *own, *units, *plugins, *processes]))
         self.hook_files = tuple(path for path in hooks if path not in plugins)
-        self._files = [
-            (place, matcher(files.names, base), matcher(files.exempt, base), files)
-            for place, files in known.files.items()
-        ]
-        self._samples = [
-            (place, [at_home(sample, base) for sample in files.samples]) for place, files in known.files.items()
-        ]
-        system = known.system
-        self._whole = system.whole
-        self._shared_below = (*system.upper, *system.top, *system.homes)
-        self._landmarks = [*system.whole, *self._shared_below, *system.scratch, base]
-        self._scratch = system.scratch
-        self._device = [f"/dev/{sample}" for sample in known.device.samples]
+        self._own = Landmarks(self.protected)
+        self._hooks = Landmarks(self.hook_files)
+        self._meanings = _meanings(base)
+        self._homes = Landmarks((self.home,) if self.home else ())
+        self._has_workspace = self._may_be_workspace()
 
     def looking(self, seen: Seen) -> Ground:
         """The same for one call: what was seen for it, and a list of its own of what is still to be looked at."""
@@ -150,16 +128,17 @@ class Ground:
 
     def _places(self, path: str, deep: bool) -> list[Place]:
         found: list[Place] = []
-        if not path.startswith("/"):
+        if path.startswith("/"):
+            found.append(self._location(path))
+        else:
             found.append("unknown")
             path = "/" + path
-            located = False
-        else:
-            located = True
-        if located:
-            found.append(self._location(path))
-        found.extend(self._special(path, deep))
-        if found[0] == "system" and self._covers(path, (*data().system.whole, *self._shared_below)):
+        if self._own.meets(path, deep) or self._own.below(path):
+            found.append("reflex")
+        if self._hooks.meets(path, deep):
+            found.append("hook_file")
+        found.extend(self._meanings.of(path, deep))
+        if found[0] == "system" and _marks().machine.covers(path):
             found.append("system_whole")
         if found[0] not in ("root", "home", "system", "device") and self._is_disposable(path):
             found.append("disposable")
@@ -168,19 +147,20 @@ class Ground:
     def _location(self, path: str) -> Place:
         if path == "/":
             return "root"
-        if _DRIVE.match(path.rpartition("/")[2]) or _DRIVE.match(path[len(self.cwd) + 1 :]):
+        if ":" in path and (_DRIVE.match(path.rpartition("/")[2]) or _DRIVE.match(path[len(self.cwd) + 1 :])):
             return "system"
         parts = path.split("/")[1:]
         if len(parts) == 1 and (matches_nearly_all(parts[0]) or parts[0] in (UNKNOWN, UNSET)):
             return "root"
         if (parts[0] == "dev" or MARKS.search(parts[0])) and self._is_device(path):
             return "device"
-        if self.home and self._covers(path, (self.home,)):
+        marks = _marks()
+        if self._homes.covers(path):
             return "home"
         # A home may itself lie in a scratch directory (containers, tests); it is a home all the same.
-        if self._below(path, self._scratch) and not (self.home and self._below(path, (self.home,))):
+        if marks.scratch.below(path) and not self._homes.below(path):
             return "scratch"
-        if self._covers(path, self._scratch):
+        if marks.scratch.covers(path):
             return "shared"
         inside = self._in_workspace(path)
         if inside is not None:
@@ -191,114 +171,78 @@ class Ground:
                 return "home" if matches_nearly_all(rest[0].lstrip(".")) else "home_entry"
             return "home_inner"
         if path.startswith("/dev/") and not MARKS.search(path):
-            return "system" if self._covers(path, ("/dev",)) else "outside"
+            return "outside"
         return self._machine(path, parts)
 
     def _machine(self, path: str, parts: list[str]) -> Place:
-        system = data().system
-        if self._covers(path, (*system.whole, *self._shared_below)):
-            return "home" if self._covers(path, system.homes) and parts[0] in ("home", "Users") else "system"
+        marks = _marks()
+        if marks.machine.covers(path):
+            return "home" if parts[0] in ("home", "Users") and marks.homes.covers(path) else "system"
         if parts[0] in ("home", "Users") or path.startswith("/root/"):
             depth = len(parts) - (1 if parts[0] == "root" else 2)
             return "home" if depth == 0 or (depth == 1 and matches_nearly_all(parts[-1])) else "outside"
-        for upper in system.upper:
-            if self._below(path, (upper,)):
+        for upper, mark in marks.upper:
+            if mark.below(path):
                 return "shared" if path[len(upper) + 1 :].count("/") or upper == "/usr/local" else "system"
-        if self._below(path, system.whole):
+        if marks.whole.below(path):
             return "system"
-        if self._below(path, system.top):
-            return "shared"
-        return "outside"
+        return "shared" if marks.top.below(path) else "outside"
+
+    def _may_be_workspace(self) -> bool:
+        """A working directory counts as a workspace unless it is the machine's or the home itself."""
+        cwd, marks = self.cwd, _marks()
+        if cwd in (UNKNOWN, "/", self.home or "/home/nobody") or marks.every.covers(cwd) or self._homes.covers(cwd):
+            return False
+        return not marks.whole.below(cwd) or cwd.startswith("/usr/local/")
 
     def _in_workspace(self, path: str) -> Place | None:
-        """A working directory counts as a workspace unless it is the machine's or the home itself."""
-        cwd = self.cwd
-        if cwd == UNKNOWN or cwd == "/" or cwd == self.home or self._covers(cwd, self._landmarks):
+        if not self._has_workspace:
             return None
-        if self._below(cwd, data().system.whole) and not cwd.startswith("/usr/local/"):
-            return None
-        if path == cwd:
+        if path == self.cwd:
             return "workspace_root"
-        if path.startswith(cwd + "/"):
-            rest = path[len(cwd) + 1 :]
+        if path.startswith(self.cwd + "/"):
+            rest = path[len(self.cwd) + 1 :]
             return "workspace_root" if "/" not in rest and matches_nearly_all(rest.lstrip(".")) else "workspace"
         return None
-
-    def _special(self, path: str, deep: bool) -> list[Place]:
-        found: list[Place] = []
-        if self._meets(path, self.protected, deep) or any(self._below(path, (own,)) for own in self.protected):
-            found.append("reflex")
-        if self._meets(path, self.hook_files, deep):
-            found.append("hook_file")
-        for (place, matches, exempt, files), (_, samples) in zip(self._files, self._samples, strict=True):
-            if (
-                (matches(path) and not exempt(path))
-                or (MARKS.search(path) and self._meets(path, samples, False))
-                or (deep and path.rpartition("/")[2] in files.holders)
-            ):
-                found.append(place)
-        return found
-
-    def _meets(self, path: str, landmarks: tuple[str, ...] | list[str], deep: bool) -> bool:
-        """Whether the path is, or as a pattern may be, one of the landmarks (or, deep, a directory above one)."""
-        if not MARKS.search(path):
-            below = path.rstrip("/") + "/"
-            return path in landmarks or (deep and any(mark.startswith(below) for mark in landmarks))
-        parts = path.split("/")
-        if parts[1:2] in ([UNKNOWN], [UNSET]) or path.count(UNKNOWN) + path.count(UNSET) > 1:
-            return False
-        depth = len(parts)
-        for mark in landmarks:
-            names = mark.split("/")
-            if (len(names) == depth or (deep and len(names) > depth)) and all(
-                name_matches(pattern, name) for pattern, name in zip(parts, names, strict=False)
-            ):
-                return True
-        return False
-
-    def _covers(self, path: str, landmarks: tuple[str, ...] | list[str]) -> bool:
-        """Whether a landmark is the path itself or lies below it."""
-        return self._meets(path, landmarks, deep=True)
-
-    def _below(self, path: str, landmarks: tuple[str, ...]) -> bool:
-        """Whether the path lies strictly below a landmark."""
-        if not MARKS.search(path):
-            return path.startswith(_prefixes(landmarks))
-        parts = path.split("/")
-        for mark in landmarks:
-            names = mark.split("/")
-            if len(parts) > len(names) and all(
-                name_matches(pattern, name) for pattern, name in zip(parts, names, strict=False)
-            ):
-                return True
-        return False
 
     def _is_device(self, path: str) -> bool:
         if path.startswith("/dev/") and not MARKS.search(path):
             return any(fnmatchcase(path[5:], name) for name in data().device.names)
-        return self._meets(path, self._device, deep=False)
+        return _marks().devices.meets(path)
 
     def _is_disposable(self, path: str) -> bool:
+        marks = _marks()
         if path.startswith(self.cwd + "/"):
-            return _disposable(True).search(path, len(self.cwd)) is not None or _left_behind().search(path) is not None
-        return _disposable(False).search(path) is not None
+            return marks.disposable.within(path, len(self.cwd)) or marks.left_behind.match(path.rpartition("/")[2])
+        return marks.surely_disposable.within(path)
 
 
-@functools.cache
-def _disposable(near: bool) -> re.Pattern[str]:
-    """A whole name in a path that is one of the disposable ones."""
-    known = data().disposable.names if near else data().disposable.certain
-    # What a pattern stands for begins and ends as the pattern does; what is not known may hold a slash.
-    one = f"[^/{UNKNOWN}{UNSET}]*"
-    names = "|".join(re.escape(name).replace(r"\*", one) for name in known)
-    return re.compile(f"/(?:{names})(?=/|\\Z)")
+class _Marks:
+    """The tables of config/places.toml that are the same for everyone."""
+
+    def __init__(self) -> None:
+        known = data()
+        system = known.system
+        shared = (*system.upper, *system.top, *system.homes)
+        self.whole = Landmarks(system.whole)
+        self.top = Landmarks(system.top)
+        self.upper = [(upper, Landmarks((upper,))) for upper in system.upper]
+        self.homes = Landmarks(system.homes)
+        self.machine = Landmarks((*system.whole, *shared))
+        self.scratch = Landmarks(system.scratch)
+        self.every = Landmarks((*system.whole, *shared, *system.scratch))
+        self.devices = Landmarks(f"/dev/{sample}" for sample in known.device.samples)
+        self.disposable = Names(known.disposable.names)
+        self.surely_disposable = Names(known.disposable.certain)
+        self.left_behind = Endings(known.disposable.files)
 
 
-@functools.cache
-def _left_behind() -> re.Pattern[str]:
-    """A last name that tools leave behind; whatever a pattern or an unknown part in it stands for ends the same."""
-    names = "|".join(fnmatch.translate(name).removesuffix(r"\Z") for name in data().disposable.files)
-    return re.compile(f"/(?=[^/]*\\Z)(?:{names})\\Z")
+_marks = functools.cache(_Marks)
+
+
+@functools.lru_cache(maxsize=16)
+def _meanings(home: str) -> Meanings:
+    return Meanings(data().files, home)
 
 
 def _normal(path: str) -> str:

@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from reflexd.shell import globs
 from reflexd.shell.arguments import Parsed
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import UNKNOWN, UNSET, shown
@@ -79,6 +80,11 @@ def production(text: str) -> bool:
     return False
 
 
+def means_production(text: str, ground: Ground) -> bool:
+    """The same, with what a person or the repository names as production."""
+    return production(text) or bool(ground.production and globs.any_of(ground.production)(text))
+
+
 @functools.lru_cache(maxsize=4096)
 def ordinary(text: str) -> bool:
     """Whether a name has a label that means that nobody depends on it, and none that means production."""
@@ -101,7 +107,7 @@ def places(realm: str, call: Call, parsed: Parsed, ground: Ground) -> tuple[Plac
         return (known.here,)
     told = (*named, *_values(parsed, known.words))
     raising = (*told, *_around(known, call, parsed, ground, bool(named)))
-    if any(map(production, raising)):
+    if any(means_production(text, ground) for text in raising):
         return ("elsewhere", "production")
     if remote or (known.tiered and not any(ordinary(text) for text in told if UNKNOWN not in text)):
         return ("elsewhere", "unknown")

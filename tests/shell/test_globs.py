@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reflexd.core import globs
+from reflexd.shell import globs
 
 PATTERNS = st.text(alphabet="ab*?[]!-.", max_size=12)
 
