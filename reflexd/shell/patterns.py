@@ -57,12 +57,6 @@ def at_home(pattern: str, home: str) -> str:
     return home + pattern[1:] if pattern.startswith("~/") else pattern
 
 
-def matcher(patterns: tuple[str, ...], home: str):  # type: ignore[no-untyped-def]
-    if not patterns:
-        return lambda path: None
-    return re.compile("|".join(glob_to_regex(pattern, home) for pattern in patterns)).match
-
-
 def glob_to_regex(pattern: str, home: str) -> str:
     if pattern.startswith("~/"):
         head, pattern = re.escape(home) + "/", pattern[2:]

@@ -55,6 +55,7 @@ PURE_FOREIGN = frozenset(
             "bisect",
             "codecs",
             "collections",
+            "copy",
             "dataclasses",
             "enum",
             "fnmatch",
