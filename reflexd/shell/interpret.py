@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import structs
 
-from reflexd.shell import heredocs, syntax
+from reflexd.shell import heredocs, spelling, syntax
 from reflexd.shell.calls import Budget, Call, Local, Reading
 from reflexd.shell.fields import clean
 from reflexd.shell.heredocs import Heredoc
@@ -99,7 +99,7 @@ class Walk:
         self.count(len(text) // CODE_A_NODE)
         cut, bodies = heredocs.extract(text, len(self.heredocs))
         self.heredocs.extend(bodies)
-        whole = syntax.plain_groups(syntax.joined(cut))
+        whole = spelling.apart(spelling.plain_groups(spelling.joined(cut)))
         output = self._parsed(whole, shell, stdin, fed, via, depth)
         if "\\\n" in cut and "#" in cut:
             # A continuation next to what may be a comment: what either reading finds counts.
@@ -112,7 +112,7 @@ class Walk:
         source = text.encode("utf-8", "replace")
         root = syntax.parse(source)
         if root.has_error:
-            other = syntax.repaired(text).encode("utf-8", "replace")
+            other = spelling.repaired(text).encode("utf-8", "replace")
             mended = syntax.parse(other) if other != source else root
             source, root = (source, root) if mended.has_error else (other, mended)
         script = Script(self, source, shell, via, depth)

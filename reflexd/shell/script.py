@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from reflexd.shell.state import Shell
 
 _NEWLINE = ord("\n")
-_DESCRIPTOR = re.compile(r"\{[A-Za-z_]\w*\}")
 NEST_MAX = 120  # of nodes within nodes
 _WORDS = names(
     "word string raw_string ansi_c_string translated_string concatenation simple_expansion expansion"
@@ -307,8 +305,6 @@ class Script:
     def _word(self, start: int, end: int) -> list[str]:
         self.walk.count()
         raw = self.source[start:end].decode("utf-8", "replace").lstrip("\n")
-        if self.source[end : end + 1] in (b"<", b">") and _DESCRIPTOR.fullmatch(raw):
-            return []  # {fd}>file
         if " " in raw or "\t" in raw or "\n" in raw:
             # Blanks outside quotes end a word, whatever the grammar thinks.
             return [field for token in tokens(raw) for field in self.expander.fields(token)]
