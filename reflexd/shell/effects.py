@@ -11,7 +11,19 @@ from collections.abc import Callable
 
 import msgspec
 
-from reflexd.shell import databases, files, foreign, forges, git, managers, own, processes
+from reflexd.shell import (
+    databases,
+    files,
+    foreign,
+    forges,
+    git,
+    managers,
+    own,
+    processes,
+    requests,
+    stores,
+    transfers,
+)
 from reflexd.shell.arguments import parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import PIPED, shown
@@ -41,6 +53,9 @@ SPECIAL: dict[str, Special] = {
     **processes.SPECIAL,
     **own.SPECIAL,
     **managers.SPECIAL,
+    **requests.SPECIAL,
+    **stores.SPECIAL,
+    **transfers.SPECIAL,
 }
 
 

@@ -94,7 +94,7 @@ def _by_verb(call: Call, name: str, base: Row, parsed: Parsed, ground: Ground) -
     fits = [(at, does) for at, does in read if does is not _NO_VERB]
     does: _Verb
     if not fits:
-        at, does = len(parsed.operands), base.does
+        at, does = len(parsed.operands), doing(base, parsed)
     elif parsed.strange:
         # The value of an option that nobody named may stand where the verb seems to.
         at, does = min(fits, key=lambda fit: _severity(fit[1]))

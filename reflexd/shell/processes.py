@@ -1,4 +1,4 @@
-"""Programs that act on processes and services: would this reach reflexd?"""
+"""Programs that act on processes and services: would this reach reflexd, or what everybody on the machine uses?"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from reflexd.shell.calls import Call
 from reflexd.shell.fields import GLOB_MARKS, UNKNOWN, UNSET, shown
 from reflexd.shell.options import names, split
 from reflexd.shell.places import Ground
+from reflexd.shell.realms import REMOTE
 from reflexd.types import Effect, Place
 
 _NAME = "reflexd"
@@ -101,9 +102,23 @@ def _systemctl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     if verb == "exit" or (verb in ("isolate", "default", "rescue", "emergency") and words.has("--user")):
         return [Effect("control", f"systemctl {verb}", ("reflex",), detail="systemctl")], False
     hit = [unit for unit in units if any(_spells(unit, own) for own in _UNITS)]
-    return [
-        Effect("control", f"systemctl {verb} {shown(unit)}", ("reflex",), detail="systemctl") for unit in hit
-    ], False
+    found = [Effect("control", f"systemctl {verb} {shown(unit)}", ("reflex",), detail="systemctl") for unit in hit]
+    if verb not in _STARTS:
+        own = words.has("--user") and not words.has("-H", "--host")
+        found.append(_controls(call, (verb, *units), own, verb in _ALL))
+    return found, False
+
+
+_STARTS = names("start reload-or-try-restart daemon-reload reset-failed edit revert link add-wants")
+"""Nothing that runs is interrupted, and nothing stays switched on."""
+_ALL = names("poweroff reboot halt suspend hibernate hybrid-sleep kexec soft-reboot switch-root isolate set-default")
+
+
+def _controls(call: Call, words: tuple[str, ...], own: bool, all_of_it: bool = False) -> Effect:
+    """A service is stopped, started again or switched off: the user's own, or one of the machine."""
+    here: tuple[Place, ...] = ("elsewhere", "unknown") if not REMOTE.isdisjoint(call.via) else ("system",)
+    where: tuple[Place, ...] = ("service",) if own and not all_of_it else here
+    return Effect("control", " ".join((call.name, *map(shown, words[:3]))), where, detail=call.name)
 
 
 def _launchctl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
@@ -118,14 +133,22 @@ def _launchctl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         return [
             Effect("control", " ".join(["launchctl", *map(shown, words[:2])]), ("reflex",), detail="launchctl")
         ], False
-    return [], False
+    if verb in _LAUNCHCTL_STARTS:
+        return [], False
+    system = "sudo" in call.via or any(re.match(r"system\b|/Library/", word) for word in words[1:])
+    return [_controls(call, tuple(words), not system)], False
+
+
+_LAUNCHCTL_STARTS = names("start kickstart bootstrap load enable asuser limit error procinfo")
 
 
 def _service(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     words = call.argv[1:]
     if len(words) > 1 and _spells(words[0], _NAME) and words[1] != "status":
         return [Effect("control", f"service {shown(words[0])} {shown(words[1])}", ("reflex",), detail="service")], False
-    return [], False
+    if len(words) < 2 or words[1] in ("status", "start") or words[0].startswith("--status"):
+        return [], False
+    return [_controls(call, words, False)], False
 
 
 def _loginctl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
@@ -133,7 +156,9 @@ def _loginctl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     verb = words[0] if words else "list-sessions"
     if verb in ("terminate-user", "kill-user", "terminate-session", "kill-session", "disable-linger"):
         return [Effect("control", f"loginctl {verb}", ("reflex",), detail="loginctl")], False
-    return [], verb.startswith(("list", "show")) or verb.endswith("status")
+    if verb.startswith(("list", "show")) or verb.endswith("status"):
+        return [], True
+    return [_controls(call, tuple(words), True)], False
 
 
 def _spells(word: str, name: str) -> bool:

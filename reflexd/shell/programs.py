@@ -244,7 +244,7 @@ def _row(name: str, raw: dict[str, _Raw]) -> Row:
         **(inner.does_with if inner else {}),
         **{option: _doing(name, text) for option, text in own.does_with.items()},
     }
-    verbs = tuple(
+    verbs: tuple[tuple[str, Doing | Literal["look"] | None], ...] = tuple(
         (pattern, LOOKS if does == LOOKS else _doing(name, does))
         for does, patterns in own.verbs.items()
         for pattern in patterns.split()

@@ -1,0 +1,113 @@
+"""Object storage: what programs that speak to buckets make, replace and empty there, and carry here."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from reflexd.shell.arguments import Parsed
+from reflexd.shell.calls import Call
+from reflexd.shell.fields import shown
+from reflexd.shell.operands import effect
+from reflexd.shell.operations import operation
+from reflexd.shell.options import Words, names, split
+from reflexd.shell.places import Ground
+from reflexd.shell.realms import places
+from reflexd.types import Effect, EffectKind, Place
+
+_COPIES = names("cp copy copyto sync rsync mirror put upload get download bisync")
+_MOVES = names("mv move moveto")
+_GOES = names("rm rb del delete deletefile purge rmdirs cleanup undo")
+_LOOKS = names("ls lsd lsf lsl lsjson list la info stat du size cat head tree version diff check about")
+_MAKES = names("mb mkdir touch settier setmeta tag link rcat copyurl pipe run version-enable")
+_ACCESS = names("acl iam policy anonymous admin setacl setpolicy delpolicy hmac signurl presign share")
+_VALUED = names(
+    "--profile --endpoint-url --region --exclude --include --acl --storage-class -c --config --transfers --filter -m"
+    " --content-type --cache-control --metadata --filter-from --bwlimit --checkers --log-file --log-level --min-age"
+    " --max-age --backup-dir --sse --access_key --secret_key --host --host-bucket -o --older-than --newer-than"
+    " --project"
+)
+_DRY = ("--dryrun", "--dry-run", "--simulate", "--fake")
+_EMPTIES = (
+    "--delete",
+    "--delete-after",
+    "--delete-removed",
+    "--remove",
+    "--delete-unmatched-destination-objects",
+    "--delete-destination",
+    "--delete-excluded",
+)
+_SCHEME = re.compile(r"(?:s3|gs|az|b2|swift|oss|cos|r2)://|https://[\w.-]*\.(?:blob|s3)[\w.-]*/")
+
+
+class Store(Struct, frozen=True):
+    """`verb_at`: where its verb stands. `away`: what names another place. `syncs`: a sync deletes by itself."""
+
+    verb_at: int
+    away: re.Pattern[str]
+    realm: str
+    syncs: bool = False
+    dry: tuple[str, ...] = _DRY
+
+
+STORES = {
+    "gsutil": Store(0, _SCHEME, "gcp"),
+    "s3cmd": Store(0, _SCHEME, "storage", dry=(*_DRY, "-n")),
+    "s5cmd": Store(0, _SCHEME, "storage"),
+    "rclone": Store(0, re.compile(r":?[\w.+@ -]+(?:,[^:]*)?:"), "storage", syncs=True, dry=(*_DRY, "-n")),
+    "mc": Store(0, re.compile(r"[A-Za-z][\w-]*(?:/|\Z)"), "storage"),
+    "mcli": Store(0, re.compile(r"[A-Za-z][\w-]*(?:/|\Z)"), "storage"),
+    "azcopy": Store(0, _SCHEME, "azure"),
+    "aws": Store(1, _SCHEME, "aws"),
+    "gcloud": Store(1, _SCHEME, "gcp"),
+}
+_WITHIN = {"aws": "s3", "gcloud": "storage"}
+"""Programs of which only one group of subcommands speaks to buckets."""
+
+
+def _store(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    store = STORES[call.name]
+    words = split(call.argv[1:], _VALUED)
+    verb = words.operands[store.verb_at] if len(words.operands) > store.verb_at else ""
+    group = _WITHIN.get(call.name)
+    if group and (words.operands[:1] != (group,) or verb not in _COPIES | _MOVES):
+        return operation(call, call.name, ground) or ([], False)
+    if not verb or words.has(*store.dry):
+        return [], False
+    given = words.operands[store.verb_at + 1 :]
+    kind, local = _does(verb, given, words, store)
+    found = [made for role, word in local if (made := effect(role, word, call, ground, detail=call.name))]
+    if kind is None:
+        return found, not found and verb in _LOOKS
+    where: tuple[Place, ...] = places(store.realm, call, Parsed(words.flags, words.values, given, False), ground)
+    if verb in _ACCESS:
+        where = (*where, "credentials")
+    title = " ".join(map(shown, (call.name, *words.operands[: store.verb_at + 1], *given[:4])))
+    deep = words.has("-r", "-R", "--recursive", *_EMPTIES) or verb in ("purge", "sync", "mirror")
+    found.append(Effect(kind, title, where, recursive=deep, detail=verb))
+    return found, False
+
+
+def _does(
+    verb: str, given: tuple[str, ...], words: Words, store: Store
+) -> tuple[EffectKind | None, list[tuple[str, str]]]:
+    """What a verb does over there, and to which files here."""
+    if verb in _GOES:
+        return "destroy", []
+    if verb in _MAKES or verb in _ACCESS:
+        return "change", []
+    if verb not in _COPIES | _MOVES:
+        return None, []
+    away = [store.away.match(word) is not None for word in given]
+    moves = verb in _MOVES
+    taken = moves and any(away[:-1])
+    if not given or not away[-1]:  # it comes here
+        return ("destroy" if taken else None), [("write", word) for word in given[-1:]]
+    here = [word for word, gone in zip(given[:-1], away, strict=False) if not gone]
+    empties = words.has(*_EMPTIES) or (verb == "rsync" and words.has("-d")) or (store.syncs and verb == "sync")
+    kind: EffectKind = "destroy" if taken or empties else "change"
+    return kind, [("move" if moves else "read", word) for word in here]
+
+
+SPECIAL = dict.fromkeys(STORES, _store)
