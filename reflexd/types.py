@@ -318,7 +318,7 @@ class Seen(Struct, frozen=True):
 
 
 class Unseen(Struct, frozen=True):
-    """Local code that would run and was not read. `origin`: network, stdin, decoded, scratch, or empty."""
+    """Local code that would run and was not read. `origin`: network, stdin, decoded, scratch, changing, or empty."""
 
     path: str
     why: str

@@ -53,7 +53,7 @@ def _speaks(rule: Rule, example: str | Example) -> bool:
         home=HOME,
         env=tuple(one.env.items()),
         hook_files=(f"{HOME}/.claude/settings.json", f"{HOME}/.codex/hooks.json"),
-        past=Past(downloaded=one.downloaded, busy=one.busy),
+        past=Past(downloaded=one.downloaded, pending=one.pending, busy=one.busy),
         taint=one.taint,
         pins=one.pins,
         secrets=one.secrets,

@@ -1,11 +1,40 @@
-"""Local code that a command line runs: which files to look at, and what is known once they were seen."""
+"""Local code that a command line runs: which files to look at, and what is known once they were seen.
+
+Rule 1: code that was seen is judged as if it had been typed; code that was not is named, and passes unless it came
+from somewhere nobody vouches for (`Unseen.origin`).
+Rule 2: what was seen counts only where nothing could change it first: not a call under way, not a job in the
+background. What the line itself changes is known to whoever walks it, and never looked up on the disk.
+"""
 
 from __future__ import annotations
 
+import posixpath
+import re
+from itertools import pairwise
+
 from msgspec import Struct
 
-from reflexd.shell.calls import Reading
-from reflexd.types import Context, Seen, Source, Unseen, Want
+from reflexd.shell.calls import Local, Reading
+from reflexd.shell.interpret import FILES_MAX
+from reflexd.shell.options import names
+from reflexd.shell.places import data
+from reflexd.types import Context, Seen, Sighting, Source, Unseen, Want
+
+CONVENTIONAL = {
+    "make": ("GNUmakefile", "makefile", "Makefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "deno-task": ("deno.json", "deno.jsonc"),
+}
+"""Names that a program tries in this order, where none is given."""
+_OPTIONAL = frozenset({"package-install", "composer-script", "deno-task", "python-script"})
+"""Kinds of which it is no news that the file is not there."""
+_INCLUDED = re.compile(r"^ *(?P<optional>[-s])?include +(?P<files>[^#$%*?\n]+)$", re.M)
+_SECRET = re.compile(r"(?:^|/)\.env(?:\.|$)|secret|credential", re.I)
+_COMPILERS = names(
+    "cc c++ gcc g++ clang clang++ go rustc ld tcc zig nim ghc ocamlfind ocamlopt swiftc kotlinc fpc bun deno dart"
+)
+_OUTPUT = frozenset({"-o", "-out", "--out", "--output", "--outfile"})
+_CHANGING = "it may change before it runs"
 
 
 class Followed(Struct, frozen=True):
@@ -19,19 +48,111 @@ class Followed(Struct, frozen=True):
 
 def follow(reading: Reading, context: Context, seen: Seen) -> Followed:
     """What is known of the code that `reading` names."""
-    given: dict[str, str] = {}
-    wants: dict[Want, None] = {}
-    sources: dict[Source, None] = {}
-    unseen: dict[Unseen, None] = {}
-    for local in (*reading.unseen, *reading.followed):
-        found = seen.of("file", local.path) if local.path else None
-        if local.path and found is None:
-            wants[Want("file", local.path)] = None
-        if found is None or found.problem:
-            unseen[Unseen(local.path or local.spelled, found.problem if found else "not read")] = None
-            continue
-        given[local.path] = found.text
-        sources[Source(local.path, found.digest)] = None
-        if local.why:
-            unseen[Unseen(local.path, local.why)] = None
-    return Followed(tuple(given.items()), tuple(wants), tuple(sources), tuple(unseen))
+    if not reading.unseen and not reading.followed:
+        return Followed()
+    return _Following(reading, context, seen).done()
+
+
+class _Following:
+    def __init__(self, reading: Reading, context: Context, seen: Seen) -> None:
+        self._reading = reading
+        self._context = context
+        self._seen = dict(seen.found)
+        self._given: dict[str, str] = {}
+        self._wants: dict[Want, None] = {}
+        self._sources: dict[Source, None] = {}
+        self._unseen: dict[Unseen, None] = {}
+
+    def done(self) -> Followed:
+        files: dict[str, None] = {}
+        for local in (*self._reading.followed, *self._reading.unseen):
+            if not local.path:
+                self._unseen[Unseen(local.spelled, "it is not known which file")] = None
+                continue
+            files[local.path] = None
+            if len(files) > FILES_MAX:
+                self._unseen[Unseen(local.path, "it runs too many files to be read", self._origin(local))] = None
+                continue
+            self._file(local)
+        return Followed(tuple(self._given.items()), tuple(self._wants), tuple(self._sources), tuple(self._unseen))
+
+    def _file(self, local: Local) -> None:
+        path, found = self._found(local)
+        if found is None:
+            self._unseen[Unseen(path, "not read", self._origin(local))] = None
+            return
+        if found.problem:
+            if found.problem != "missing" or local.kind not in _OPTIONAL:
+                self._unseen[Unseen(path, found.problem, self._origin(local, found.problem))] = None
+            return
+        self._given[local.path] = self._included(found.text, local, path) if local.kind == "make" else found.text
+        self._sources[Source(path, found.digest)] = None
+        if self._downloaded(path):
+            self._unseen[Unseen(path, "it came from the network", "network")] = None
+        elif self._may_change(path):
+            self._unseen[Unseen(path, _CHANGING, "changing")] = None
+        elif self._context.past.busy:
+            self._unseen[Unseen(path, _CHANGING)] = None
+        elif local.why:
+            self._unseen[Unseen(path, local.why, self._origin(local))] = None
+
+    def _look(self, path: str) -> Sighting | None:
+        found = self._seen.get(Want("file", path))
+        if found is None:
+            self._wants[Want("file", path)] = None
+        return found
+
+    def _found(self, local: Local) -> tuple[str, Sighting | None]:
+        """The file itself: where a program tries several names, the first one that is there."""
+        directory, name = posixpath.split(local.path)
+        tried = CONVENTIONAL.get(local.kind, ())
+        if name not in tried:
+            return local.path, self._look(local.path)
+        looks = [(posixpath.join(directory, each), self._look(posixpath.join(directory, each))) for each in tried]
+        if any(found is None for _, found in looks):
+            return local.path, None
+        there = [(path, found) for path, found in looks if found is not None and found.problem != "missing"]
+        return there[0] if there else (local.path, looks[-1][1])
+
+    def _included(self, text: str, local: Local, path: str) -> str:
+        """A makefile with those that it includes in their places; files of secrets are not looked at."""
+
+        def inserted(match: re.Match[str]) -> str:
+            parts = []
+            for name in match["files"].split():
+                if _SECRET.search(name) or len(self._sources) >= FILES_MAX:
+                    return match[0]
+                found = self._look(posixpath.normpath(posixpath.join(local.cwd or posixpath.dirname(path), name)))
+                if found is None or (found.problem and not (found.problem == "missing" and match["optional"])):
+                    return match[0]
+                if not found.problem:
+                    self._sources[Source(posixpath.join(local.cwd, name), found.digest)] = None
+                parts.append(found.text)
+            return "\n".join(parts)
+
+        return _INCLUDED.sub(inserted, text)
+
+    def _origin(self, local: Local, problem: str = "") -> str:
+        if self._downloaded(local.path):
+            return "network"
+        if problem == "not text" or self._built(local):
+            return ""  # compiled, as far as can be told from here
+        scratch = data().system.scratch
+        home = self._context.home
+        inside = any(local.path.startswith(f"{top}/") for top in (home, self._context.cwd) if top.count("/") > 1)
+        return "scratch" if not inside and any(local.path.startswith(f"{top}/") for top in scratch) else ""
+
+    def _built(self, local: Local) -> bool:
+        """Whether a compiler in the line makes it out of local code."""
+        return any(
+            flag in _OUTPUT and posixpath.normpath(posixpath.join(call.cwd, word)) == local.path
+            for call in self._reading.calls
+            if call.name in _COMPILERS
+            for flag, word in pairwise(call.argv)
+        )
+
+    def _downloaded(self, path: str) -> bool:
+        return any(path == each or path.startswith(f"{each}/") for each in self._context.past.downloaded)
+
+    def _may_change(self, path: str) -> bool:
+        return any(path == each or path.startswith(f"{each}/") for each in self._context.past.pending)

@@ -49,7 +49,8 @@ class Example(Struct, frozen=True, forbid_unknown_fields=True):
     """One call to try a rule on; a bare string in the file is a shell command.
 
     `command` is a shell command or the name of an MCP tool, `args` that tool's arguments, `secrets` the kinds of
-    secret they carry. `files` are what lies on the disk; `downloaded`, `busy` and `taint` what the session did.
+    secret they carry. `files` are what lies on the disk; `downloaded`, `pending`, `busy` and `taint`
+    what the session did.
     """
 
     tool: Literal["shell", "read", "write", "edit", "patch", "search", "fetch", "code", "mcp"] = "shell"
@@ -62,6 +63,7 @@ class Example(Struct, frozen=True, forbid_unknown_fields=True):
     env: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     downloaded: tuple[str, ...] = ()
+    pending: tuple[str, ...] = ()
     busy: str = ""
     taint: tuple[str, ...] = ()
     pins: tuple[Pin, ...] = ()

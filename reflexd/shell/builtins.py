@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable
 
@@ -14,6 +15,7 @@ from reflexd.shell.state import Shell, Written
 
 BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/s?bin/+[^/]+\Z")
 FILE_MAX = 256 * 1024
+_IN_PLACE = re.compile(r"-[a-zA-Z]{0,4}i(?:\W.*)?\Z|--in-place", re.S)
 
 
 def apply(shell: Shell, call: Call) -> None:
@@ -73,6 +75,10 @@ def apply(shell: Shell, call: Call) -> None:
                     keep(shell, word, call.stdin, call.fed == "download", "-a" in argv)
         case "cp" | "mv" | "ln" | "install" | "link":
             _copied(shell, call)
+        case "sed" | "gsed" | "perl" | "patch" if call.name == "patch" or any(map(_IN_PLACE.match, argv)):
+            for word in argv[1:]:
+                if not word.startswith("-") and known(word):
+                    keep(shell, word, None)
         case "curl" | "wget":
             for at, word in enumerate(argv[:-1]):
                 if word in ("-o", "--output", "-O", "--output-document") and not argv[at + 1].startswith("-"):
@@ -124,6 +130,9 @@ def _copied(shell: Shell, call: Call) -> None:
         shell.files[shell.path(target)] = held
     elif BIN.match(source) and source.rpartition("/")[2] in known_programs() | RISKY | SHELLS:
         shell.links[shell.path(target)] = source
+    else:
+        target = target + posixpath.basename(source) if target.endswith("/") else target
+        shell.files[shell.path(target)] = Written(None, copied=shell.path(source))
 
 
 def written(shell: Shell, redirects: Iterable[Redirect], output: str | None, downloaded: bool) -> None:

@@ -12,6 +12,7 @@ import re
 from msgspec import Struct
 
 from reflexd.shell import pycode
+from reflexd.shell.fields import known
 from reflexd.shell.known import RISKY, SHELLS
 from reflexd.shell.pycode import is_path
 
@@ -58,6 +59,8 @@ _INLINE = {
     "elixir": ("-e",),
 }
 LANGUAGES = frozenset(_INLINE)
+_TICKS = frozenset({"ruby", "perl", "php"})
+"""Languages in which a text between backquotes is a command."""
 _STRING = re.compile(
     r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\]|\\.)*)`|%x[({\[]([^)}\]]*)[)}\]]", re.S
 )
@@ -146,14 +149,18 @@ def reads_stdin(args: tuple[str, ...]) -> bool:
     return ("-m" not in args and not operands) or operands[:1] in (["-"], ["/dev/stdin"])
 
 
-def read(code: str, lang: str) -> Foreign:
-    """Linear in the code's length; of very long code only the beginning is searched."""
+def read(code: str, lang: str, whole: bool = False) -> Foreign:
+    """Linear in the code's length; of very long code only the beginning is searched.
+
+    `whole`: a program of its own, which may well name what it never touches: only what it is sure to do counts.
+    """
     code = code[:CODE_MAX]
     if lang in ("perl", "ruby"):
         code = _Q.sub(_requoted, code)
     found = pycode.read(code) if lang == "python" else None
     if found is not None:
-        return Foreign(found.commands, found.code, found.opaque)
+        python = Foreign(found.commands, found.code, found.opaque)
+        return _sure(python) if whole else python
     commands: list[tuple[str, ...]] = []
     for pattern, words in ((_TREE, ("rm", "-rf")), (_FILE, ("rm",)), (_WRITTEN, ("tee",)), (_READ, ("cat",))):
         for match in pattern.finditer(code):
@@ -165,11 +172,22 @@ def read(code: str, lang: str) -> Foreign:
         commands.extend(("tee", _unescaped(text)) for text in _REDIRECTED.findall(code))
     shell: list[str] = []
     if _RUNS.search(code):
-        more, shell = _handed_over(code)
+        more, shell = _handed_over(code, whole, lang)
         commands.extend(more)
     commands.extend(("literal", text) for text in _paths(code))
     opaque = ("it runs code that it decodes first",) if _DECODED.search(code) else ()
-    return Foreign(tuple(commands), tuple(shell), opaque)
+    read = Foreign(tuple(commands), tuple(shell), opaque)
+    return _sure(read) if whole else read
+
+
+def _sure(read: Foreign) -> Foreign:
+    """Without what depends on a value that nobody knows, and without paths that are only named or read near by."""
+    commands = (
+        words
+        for words in read.commands
+        if all(map(known, words)) and words[0] != "literal" and (words[0] != "cat" or words[1][:1] in ("/", "~"))
+    )
+    return Foreign(tuple(commands), tuple(filter(known, read.code)), read.opaque)
 
 
 def _requoted(match: re.Match[str]) -> str:
@@ -208,7 +226,7 @@ def _argument(text: str) -> str:
     return path
 
 
-def _handed_over(code: str) -> tuple[list[tuple[str, ...]], list[str]]:
+def _handed_over(code: str, whole: bool, lang: str) -> tuple[list[tuple[str, ...]], list[str]]:
     """Literals that are shell code, and rows of literals that are a program and its words."""
     commands: list[tuple[str, ...]] = []
     shell: list[str] = []
@@ -224,8 +242,9 @@ def _handed_over(code: str) -> tuple[list[tuple[str, ...]], list[str]]:
         if len(row) > 1:
             commands.append(tuple(row))
         handed = _HANDS.search(code[max(0, match.start() - 40) : match.start()]) is not None
-        row = [text] if handed or text.rpartition("/")[2] in RISKY | SHELLS else []
-        if handed or match.group(3) is not None or match.group(4) is not None or _is_command(text):
+        row = [text] if handed or (not whole and text.rpartition("/")[2] in RISKY | SHELLS) else []
+        quoted = match.group(3) is not None or match.group(4) is not None
+        if handed or (quoted and lang in _TICKS) or (not whole and (quoted or _is_command(text))):
             shell.append(text)
     if len(row) > 1:
         commands.append(tuple(row))

@@ -57,12 +57,16 @@ def run(
     walk, shell = script.walk, script.shell
     path = shell.path(word)
     held = held or shell.files.get(path)
+    if held is not None and held.copied:
+        path, held = held.copied, None
     if held is not None:
         if held.downloaded or held.text is None:
-            what = "has just fetched" if held.downloaded else "has just made"
-            (walk.hidden if held.downloaded else walk.opaque).append(
-                f"it runs {shown(word)}, which it {what} and nobody has seen"
+            what = (
+                "has just fetched and nobody has seen"
+                if held.downloaded
+                else "has just changed: run it later, by itself"
             )
+            (walk.hidden if held.downloaded else walk.opaque).append(f"it runs {shown(word)}, which it {what}")
             return None
         return _text(script, call, Local(kind, path, shown(word), arguments), held.text, nest)
     at = path if known(path) else ""
@@ -94,7 +98,7 @@ def _text(script: Script, call: Call, file: Local, text: str, nest: int) -> str 
     if reader is not None:
         unwrapped = reader(text, file)
     elif kind in foreign.LANGUAGES:
-        read = foreign.read(text, kind)
+        read = foreign.read(text, kind, whole=True)
         unwrapped = Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque)
     else:
         script.walk.opaque.append(f"{file.spelled} is code for {kind}, which is not read here")

@@ -41,13 +41,17 @@ _USUAL = {
 
 
 class Written:
-    """A file that this line has written: its text (None: not known), and whether that came from the network."""
+    """A file that this line has written: its text (None: not known), and whether that came from the network.
 
-    __slots__ = ("downloaded", "text")
+    `copied`: the local file that it is a copy of.
+    """
 
-    def __init__(self, text: str | None, downloaded: bool = False) -> None:
+    __slots__ = ("copied", "downloaded", "text")
+
+    def __init__(self, text: str | None, downloaded: bool = False, copied: str = "") -> None:
         self.text = text
         self.downloaded = downloaded
+        self.copied = copied
 
 
 Function = tuple[bytes, syntax.Node] | None
