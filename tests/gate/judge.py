@@ -12,8 +12,13 @@ CWD = "/home/dev/proj"
 HOOK_FILES = (f"{HOME}/.claude/settings.json", f"{HOME}/.codex/hooks.json")
 
 
-def judge(command: str | Tool, cwd: str = CWD, env: dict[str, str] | None = None) -> Verdict:
+def judge(command: str | Tool, cwd: str = CWD, env: dict[str, str] | None = None, home: str = HOME) -> Verdict:
     tool = Shell(command) if isinstance(command, str) else command
-    context = Context(cwd=cwd, home=HOME, env=tuple((env or {}).items()), hook_files=HOOK_FILES)
+    context = Context(cwd=cwd, home=home, env=tuple((env or {}).items()), hook_files=HOOK_FILES)
     event = ToolCall(Origin("claude", "PreToolUse", cwd=cwd), "Bash", tool)
     return decide(event, facts(tool, context), context, shipped())
+
+
+def unread(verdict: Verdict) -> bool:
+    """Whether part of the command could not be read."""
+    return any(finding.rule == "opaque" for finding in verdict.findings)

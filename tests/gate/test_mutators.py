@@ -2,98 +2,68 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from reflexd.types import Decision
-from tests.gate.judge import judge
-from tests.gate.mutators import CODE, WORDS
-
-DANGEROUS = [
-    "rm -rf /",
-    "rm -rf ~",
-    "rm -r -f /etc",
-    "rm -fr /home/dev/Documents",
-    "find / -delete",
-    "find /home/dev -name x -delete",
-    "chmod -R 777 /",
-    "chown -R dev /usr",
-    "mv /home/dev /tmp/x",
-    "dd if=/dev/zero of=/dev/sda",
-    "mkfs.ext4 /dev/sda1",
-    "shred -n1 /dev/nvme0n1",
-    "wipefs -a /dev/vda",
-    "git push --force origin main",
-    "git push origin +HEAD:master",
-    "git push --delete origin main",
-    "git push --mirror",
-    "pkill -9 reflexd",
-    "killall reflexd",
-    "kill -9 -1",
-    "reflexctl stop",
-    "reflexctl mode off",
-    "systemctl --user stop reflexd",
-    "rm -rf /home/dev/.local/share/reflex",
-    "rm /home/dev/.local/state/reflex/run/hook.sock",
-    "truncate -s 0 /home/dev/.config/reflex/config.toml",
-    "tee /home/dev/.config/reflex/policy.toml",
-]
-HARMLESS = [
-    "ls -la src",
-    "git status",
-    "git push origin feat/x",
-    "rm -rf /tmp/build",
-    "rm notes.txt",
-    "cat README.md",
-    "grep -rn main src",
-    "mkdir -p a/b",
-    "pytest -q tests",
-    "npm run build",
-    "chmod +x run.sh",
-    "curl https://e.example/x",
-    "dd if=a of=b",
-    "kill 1234",
-    "pkill vite",
-    "reflexctl status",
-]
-EVERY = {**WORDS, **CODE}
+from reflexd.types import Decision, Verdict
+from tests.gate.judge import judge, unread
+from tests.gate.mutators import CODE, EVERY, FAMILIES, PUT_OFF, mutated
+from tests.gate.mutators_alike import ALIKE
+from tests.gate.mutators_open import OPEN
+from tests.gate.mutators_programs import ELSEWHERE
 
 
-@pytest.mark.parametrize("name", EVERY)
-def test_a_mutated_dangerous_command_is_denied(name: str) -> None:
-    for command in DANGEROUS:
-        mutated = EVERY[name](command)
-        assert judge(mutated).decision is Decision.DENY, mutated
+def _commands(file: str) -> list[dict[str, str]]:
+    return [json.loads(line) for line in Path(__file__).with_name(file).read_text().splitlines()]
 
 
-@pytest.mark.parametrize("name", EVERY)
+DANGEROUS = {case["command"]: Decision(case["expected"]) for case in _commands("dangerous.jsonl")}
+HARMLESS = [case["command"] for case in _commands("harmless_seeds.jsonl")]
+PLAIN = {command: judge(command) for command in DANGEROUS}
+CLOSED = sorted(set(EVERY) - OPEN)
+SHOWN = sorted(set(CLOSED) - set(ALIKE))
+CLOSED_CODE = sorted(set(CODE) - OPEN)
+SEED = 20
+ONES, PAIRS = 24, 12_000
+
+
+def weaker(command: str, names: tuple[str, ...], verdict: Verdict) -> bool:
+    """Whether the mutated command got away with less than the plain one, although all of it could be read."""
+    if verdict.decision is Decision.DENY or PLAIN[command].decision is not Decision.DENY:
+        return verdict.decision.strictness == 0
+    elsewhere = not {*ELSEWHERE, *PUT_OFF}.isdisjoint(names)
+    return verdict.decision.strictness == 0 or not (elsewhere or unread(verdict))
+
+
+def test_a_mutator_is_told_by_its_name() -> None:
+    counted = Counter(name for family in FAMILIES for name in family)
+    assert [name for name, count in counted.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("command", DANGEROUS)
+def test_a_dangerous_command_is_stopped_as_it_stands(command: str) -> None:
+    assert PLAIN[command].decision.strictness >= DANGEROUS[command].strictness, PLAIN[command]
+
+
+@pytest.mark.parametrize("command", HARMLESS)
+def test_a_harmless_command_is_let_through_as_it_stands(command: str) -> None:
+    assert judge(command).decision is Decision.PASS
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_mutated_dangerous_command_is_stopped(name: str) -> None:
+    for command in Random(name).sample(sorted(DANGEROUS), ONES):
+        changed = mutated(command, name)
+        verdict = judge(changed)
+        assert not weaker(command, (name,), verdict), (changed, verdict)
+
+
+@pytest.mark.parametrize("name", CLOSED)
 def test_a_mutated_harmless_command_is_not_denied(name: str) -> None:
-    for command in HARMLESS:
-        mutated = EVERY[name](command)
-        assert judge(mutated).decision is not Decision.DENY, mutated
-
-
-def chain(first: str, rest: list[str], command: str) -> str:
-    mutated = EVERY[first](command)
-    for name in rest:
-        mutated = CODE[name](mutated)
-    return mutated
-
-
-chains = st.tuples(st.sampled_from(sorted(EVERY)), st.lists(st.sampled_from(sorted(CODE)), min_size=1, max_size=3))
-
-
-@settings(max_examples=400, deadline=None)
-@given(chains, st.sampled_from(DANGEROUS))
-def test_no_chain_of_mutations_lets_one_through(names: tuple[str, list[str]], command: str) -> None:
-    mutated = chain(*names, command)
-    verdict = judge(mutated)
-    assert verdict.decision in (Decision.ASK, Decision.DENY), mutated
-
-
-@settings(max_examples=200, deadline=None)
-@given(chains, st.sampled_from(HARMLESS))
-def test_no_chain_of_mutations_makes_a_harmless_one_denied(names: tuple[str, list[str]], command: str) -> None:
-    mutated = chain(*names, command)
-    assert judge(mutated).decision is not Decision.DENY, mutated
+    for command in Random(name).sample(HARMLESS, ONES):
+        changed = mutated(command, name)
+        assert judge(changed).decision is not Decision.DENY, changed
