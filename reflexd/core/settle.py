@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import structs
 
-from reflexd.shell.places import Ground
+from reflexd.shell.places import Ground, names_a_file
 from reflexd.types import Context, Effect, Facts, Place, Seen, Sighting, Want
 
 WANTS_MAX = 256
@@ -53,21 +53,37 @@ class _Looking:
 
 
 def _real(effect: Effect, ground: Ground, look: _Looking) -> Iterator[Effect]:
-    yield effect
+    """The effect on what the path is as written, and on what it really is."""
     target = effect.target
     if effect.kind not in _ON_PATHS or not target.startswith("/") or any(mark in target for mark in "…*?["):
+        yield effect
         return
     found = look(Want("real", target))
-    if found is None or found.problem or found.text in ("", target):
+    single = effect.recursive and effect.kind == "delete" and _is_file(found, target)
+    effect = structs.replace(effect, recursive=False) if single else effect
+    yield effect
+    if found is None or found.problem:
         return
-    real = found.text
-    here = look(Want("real", ground.cwd)) if ground.cwd.startswith("/") else None
-    if here is not None and here.text and (real + "/").startswith(here.text + "/"):
-        real = ground.cwd + real[len(here.text) :]  # the working directory itself lies behind a link
-        if real == target:
-            return
-    path, places = ground.locate(real, deep=effect.recursive)
-    yield structs.replace(effect, target=path, places=places)
+    for real in (found.text, *(value for key, value in found.pairs if key == "also")):
+        moved = _from_here(real, ground, look)
+        if moved not in ("", target):
+            path, places = ground.locate(moved, deep=effect.recursive)
+            yield structs.replace(effect, target=path, places=places)
+
+
+def _is_file(found: Sighting | None, path: str) -> bool:
+    """-r on a file is no more than without; what is not there (yet) goes by its name."""
+    kind = dict(found.pairs).get("kind", "missing") if found is not None else "missing"
+    return kind == "file" or (kind == "missing" and names_a_file(path))
+
+
+def _from_here(real: str, ground: Ground, look: _Looking) -> str:
+    """A real path as it is called below the working directory, which may itself lie behind a link."""
+    if ground.cwd.startswith("/"):
+        here = look(Want("real", ground.cwd))
+        if here is not None and here.text and (real + "/").startswith(here.text + "/"):
+            return ground.cwd + real[len(here.text) :]
+    return real
 
 
 def _calm(facts: Facts, context: Context) -> bool:

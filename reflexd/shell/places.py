@@ -17,7 +17,7 @@ from importlib import resources
 import msgspec
 from msgspec import Struct
 
-from reflexd.shell.fields import PIPED, UNKNOWN, UNSET, shown
+from reflexd.shell.fields import BRACKET, PIPED, UNKNOWN, UNSET, shown
 from reflexd.shell.landmarks import Endings, Landmarks, Names
 from reflexd.shell.meanings import Files, Meanings
 from reflexd.shell.patterns import MARKS, matches_nearly_all
@@ -41,6 +41,7 @@ class _Named(Struct, frozen=True, forbid_unknown_fields=True):
     samples: tuple[str, ...] = ()
     certain: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    single: tuple[str, ...] = ()
 
 
 class _Data(Struct, frozen=True, forbid_unknown_fields=True):
@@ -213,8 +214,19 @@ class Ground:
     def _is_disposable(self, path: str) -> bool:
         marks = _marks()
         if path.startswith(self.cwd + "/"):
-            return marks.disposable.within(path, len(self.cwd)) or marks.left_behind.match(path.rpartition("/")[2])
+            last = path.rpartition("/")[2]
+            left = all(map(marks.left_behind.match, _spelled_out(last)))
+            return left or marks.disposable.within(path, len(self.cwd))
         return marks.surely_disposable.within(path)
+
+
+def _spelled_out(name: str) -> list[str]:
+    """What a name with one [set] of letters stands for: *.py[co] is *.pyc and *.pyo."""
+    head, mark, rest = name.partition(BRACKET)
+    inside, end, tail = rest.partition("]")
+    if not mark or not end or not inside.isalnum() or BRACKET in tail:
+        return [name]
+    return [head + letter + tail for letter in inside]
 
 
 class _Marks:
@@ -235,9 +247,15 @@ class _Marks:
         self.disposable = Names(known.disposable.names)
         self.surely_disposable = Names(known.disposable.certain)
         self.left_behind = Endings(known.disposable.files)
+        self.single = Endings(known.disposable.single)
 
 
 _marks = functools.cache(_Marks)
+
+
+def names_a_file(path: str) -> bool:
+    """Whether the last name of a path is one that a file has, by its ending."""
+    return _marks().single.match(path.rpartition("/")[2])
 
 
 @functools.lru_cache(maxsize=16)

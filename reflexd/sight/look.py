@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 
 from reflexd.core.facts import facts
-from reflexd.sight import disk
+from reflexd.sight import disk, links, servers
 from reflexd.sight.disk import Unread
 from reflexd.sight.losses import Act, lost
 from reflexd.types import Context, Facts, Seen, Sighting, Tool, Want, WantKind
@@ -56,7 +56,10 @@ def _file(path: str, context: Context) -> Sighting:
 
 
 def _real(path: str, context: Context) -> Sighting:
-    return Sighting(text=disk.real(path))
+    """Where the path leads, what lies there, and which guarded files are the same file under another name."""
+    found = links.real(path)
+    others = links.other_names(found.path, (*context.protected, *context.hook_files)) if found.names > 1 else ()
+    return Sighting(text=found.path, pairs=(("kind", found.kind), *(("also", other) for other in others)))
 
 
 def _entry(path: str, context: Context) -> Sighting:
@@ -107,4 +110,5 @@ LOOKS: Mapping[WantKind, Callable[[str, Context], Sighting]] = {
     "real": _real,
     "losses": _losses,
     "discards": _discards,
+    "server": servers.sighting,
 }
