@@ -62,7 +62,7 @@ def writable_first(path: str, cwd: str, home: str = "") -> frozenset[str]:
 
 
 def resolve(name: str, path: str, cwd: str, home: str = "") -> Program | None:
-    """The file that a shell would run for a name; None where PATH leads to none."""
+    """The file that a shell would run for a name; None where PATH leads to none. An empty PATH is the cwd."""
     if "/" in name:
         whole = os.path.normpath(os.path.join(cwd, name))
         return Program(whole, _is_writable(whole, cwd, home)) if _runs(whole) else None
@@ -74,8 +74,7 @@ def resolve(name: str, path: str, cwd: str, home: str = "") -> Program | None:
 
 
 def _places(path: str, cwd: str) -> Iterable[str]:
-    entries = path.split(":") if path else []
-    places = dict.fromkeys(os.path.normpath(os.path.join(cwd, entry)) for entry in entries)
+    places = dict.fromkeys(os.path.normpath(os.path.join(cwd, entry)) for entry in path.split(":"))
     return itertools.islice(places, _MOST_PLACES)
 
 
