@@ -83,11 +83,8 @@ def _discards(path: str, context: Context) -> Sighting:
 
 def _given_back(paths: list[str], act: Act, context: Context) -> Sighting:
     env = {**dict(context.env), "HOME": context.home}
-    for path in paths:
-        found = lost(path, True, env, act)
-        if not found.recoverable:
-            return Sighting(problem=found.why or "git could not give it back")
-    return Sighting(recoverable=True)
+    found = lost(paths, True, env, act)
+    return Sighting(problem=found.why, recoverable=found.recoverable)
 
 
 def _matches(pattern: str) -> list[str]:

@@ -55,8 +55,7 @@ def losses(
     config: Config,
     env: Mapping[str, str],
     act: Act = "delete",
-    files: int = FILES,
-    size: int = BYTES,
+    budget: Budget | None = None,
 ) -> Losses:
     """`paths` are absolute. `recursive`: a directory goes with all below it; otherwise directories stay."""
     if isinstance(repository, Unread):
@@ -70,25 +69,41 @@ def losses(
         return Losses(False, "not in a worktree of git")
     if config.problem:
         return Losses(False, config.problem)
-    return _Look(repository, config, env, Budget(files, size)).at(existing, recursive, act)
+    return _Look(repository, config, env, budget or Budget(FILES, BYTES)).at(existing, recursive, act)
 
 
-def lost(path: str, recursive: bool, env: Mapping[str, str], act: Act = "delete") -> Losses:
-    """The same for one path, with the repository that holds it: a path is judged where it lies, not from where.
+def lost(paths: Sequence[str], recursive: bool, env: Mapping[str, str], act: Act = "delete") -> Losses:
+    """The same, with the repository that holds each path: it is judged where it lies, not from where.
 
-    For everything but delete, `path` is the directory that git runs in, and what the environment says of
-    repositories holds.
+    For everything but delete, the paths are directories or files of the one that git runs in, and what the
+    environment says of repositories holds. Where several repositories hold them, the first that would lose
+    something answers for all.
     """
     home = env.get("HOME", "")
-    start = path
     if act == "delete":
         env = {name: value for name, value in env.items() if name not in _MOVED_BY}
-        start = real(os.path.dirname(path.rstrip("/")) or "/")
-        while isinstance(look(start), Unread) and start != "/":
-            start = os.path.dirname(start)
-    repository = find(start, env, home)
-    at = repository if isinstance(repository, Repository) else None
-    return losses([path], recursive, repository, gitconfig.read(at, env, home), env, act)
+    budget = Budget(FILES, BYTES)
+    starts: dict[str, list[str]] = {}
+    for path in paths:
+        starts.setdefault(_holder(path) if act == "delete" else path, []).append(path)
+    held: dict[Repository | Unread | None, list[str]] = {}
+    for start, group in starts.items():
+        held.setdefault(find(start, env, home), []).extend(group)
+    found = Losses(True)
+    for repository, group in held.items():
+        at = repository if isinstance(repository, Repository) else None
+        found = losses(group, recursive, repository, gitconfig.read(at, env, home), env, act, budget)
+        if not found.recoverable:
+            break
+    return found
+
+
+def _holder(path: str) -> str:
+    """The nearest directory above a path that exists."""
+    start = real(os.path.dirname(path.rstrip("/")) or "/")
+    while isinstance(look(start), Unread) and start != os.path.dirname(start):
+        start = os.path.dirname(start)
+    return start
 
 
 class _Look:

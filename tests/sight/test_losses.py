@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reflexd.sight.disk import Unread
+from reflexd.sight.disk import Budget, Unread
 from reflexd.sight.gitconfig import read
 from reflexd.sight.losses import Act, Losses, losses, lost
 from reflexd.sight.repository import Repository, find
@@ -22,11 +22,11 @@ from .conftest import World
 
 
 def deleting(world: World, name: str, recursive: bool = True, **env: str) -> Losses:
-    return lost(f"{world.work}/{name}", recursive, world.env | env)
+    return lost([f"{world.work}/{name}"], recursive, world.env | env)
 
 
 def running(world: World, act: Act, recursive: bool = True, cwd: str = "") -> Losses:
-    return lost(str(world.work / cwd), recursive, world.env, act)
+    return lost([str(world.work / cwd)], recursive, world.env, act)
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def test_outside_and_elsewhere(clone: World) -> None:
     outside = clone.root / "outside"
     outside.mkdir()
     (outside / "x").write_text("x")
-    assert not lost(str(outside), True, clone.env).recoverable
+    assert not lost([str(outside)], True, clone.env).recoverable
     (clone.work / "link").symlink_to(outside)
     assert not deleting(clone, "link/x").recoverable
     assert not deleting(clone, "link/").recoverable
@@ -157,7 +157,22 @@ def test_a_path_is_judged_where_it_lies(clone: World) -> None:
     other.work.mkdir()
     other.clone(a="a")
     moved = clone.env | {"GIT_DIR": str(clone.work / ".git"), "GIT_WORK_TREE": str(clone.work)}
-    assert lost(str(other.work / "a"), True, moved) == Losses(True, same=Some(1, ("a",)))
+    assert lost([str(other.work / "a")], True, moved) == Losses(True, same=Some(1, ("a",)))
+
+
+def test_several_paths_share_what_may_be_looked_at(clone: World) -> None:
+    for directory in range(8):
+        for number in range(900):
+            clone.write(f"many/{directory}/{number}")
+    clone.git("add", "-A")
+    each = [[str(clone.work / f"many/{directory}")] for directory in range(8)]
+    assert all(lost(one, True, clone.env).recoverable for one in each)
+    assert lost([path for one in each for path in one], True, clone.env).why == ".: too much to look at"
+    outside = clone.root / "outside"
+    outside.write_text("x")
+    both = [str(clone.work / "c"), str(outside)]
+    assert not lost(both, True, clone.env).recoverable
+    assert not lost(both[::-1], True, clone.env).recoverable
 
 
 def test_content_that_the_store_lacks(clone: World) -> None:
@@ -261,9 +276,9 @@ def test_caps(clone: World) -> None:
     clone.git("add", "-A")
     paths = [str(clone.work / "many")]
     assert losses(paths, True, repository, config, clone.env).recoverable
-    assert not losses(paths, True, repository, config, clone.env, files=20).recoverable
+    assert not losses(paths, True, repository, config, clone.env, budget=Budget(20, 1 << 20)).recoverable
     os.utime(clone.work / "many/3")
-    assert not losses(paths, True, repository, config, clone.env, size=50).recoverable
+    assert not losses(paths, True, repository, config, clone.env, budget=Budget(100, 50)).recoverable
     assert not losses(paths, True, Unread("x", "malformed"), config, clone.env).recoverable
     assert not losses(paths, True, None, config, clone.env).recoverable
 
@@ -431,5 +446,5 @@ def test_what_is_called_recoverable_comes_back(
 )
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_path_raises(lasting_world: World, name: str, act: Act) -> None:
-    lost(f"{lasting_world.work}/{name}", True, lasting_world.env, act)
-    lost(name, True, {}, act)
+    lost([f"{lasting_world.work}/{name}"], True, lasting_world.env, act)
+    lost([name], True, {}, act)
