@@ -40,7 +40,7 @@ def measure(home: Home, rounds: int) -> list[Measured]:
     }
     expected = {"bare": 0, "shim": 40, "line": 0, "peer": 0}
     peer = os.path.join(agents_dir(), "node_modules", ".bin", "cc-safety-net")
-    gap = _peer_gap(peer)
+    gap = peer_gap(peer)
     if not gap:
         turns["peer"] = [peer, "hook", "-cc"]
     samples: dict[str, list[float]] = {name: [] for name in turns}
@@ -86,7 +86,7 @@ def run(command: list[str], stdin: str, environment: dict[str, str]) -> tuple[fl
     return time.perf_counter() - since, os.waitstatus_to_exitcode(status)
 
 
-def _peer_gap(peer: str) -> str:
+def peer_gap(peer: str) -> str:
     if not os.path.exists(peer):
         return (
             f"cc-safety-net is not installed: npm install --prefix {agents_dir()} cc-safety-net@{PEER_VERSION}"

@@ -25,12 +25,11 @@ def _nested(opening: str, inner: str, closing: str) -> Callable[[int], str]:
 
 
 def _documents(size: int) -> str:
-    lines = max(1, size // 30)
-    return "".join(f"cat <<E{n} >f{n}\ntext\nE{n}\n" for n in range(lines))[: max(size, 24)]
+    return "".join(f"cat <<E{n} >f{n}\ntext\nE{n}\n" for n in range(max(1, size // 36)))
 
 
 def _assignments(size: int) -> str:
-    return "".join(f"v{n}=x$v{n - 1}; " for n in range(1, max(2, size // 14))) + "ls"
+    return "".join(f"v{n}=x$v{n - 1}; " for n in range(1, max(2, size // 18))) + "ls"
 
 
 SHAPES: Mapping[str, Callable[[int], str]] = {
