@@ -277,7 +277,7 @@ class Command(Struct, frozen=True):
     read_only: bool = False
 
 
-WantKind = Literal["file", "entry", "repository", "losses", "discards", "real", "kube"]
+WantKind = Literal["file", "entry", "repository", "losses", "discards", "real", "kube", "server"]
 """file: the text of a file that holds code or settings. entry: whether there is anything. repository: the git
 repository around a directory. losses, discards: what deleting a path, or putting it back to what git holds,
 would lose. real: a path after symbolic links. kube: a kubeconfig's contexts."""
@@ -413,14 +413,6 @@ class Pin(Struct, frozen=True, forbid_unknown_fields=True):
     tools: tuple[str, ...] = ()
 
 
-class Server(Struct, frozen=True):
-    """An MCP server as an agent's settings start it. `command`: the words, or the URL it is reached at."""
-
-    server: str
-    command: str = ""
-    source: str = ""
-
-
 class Context(Struct, frozen=True):
     """What is known around a call. Paths are absolute; empty means unknown.
 
@@ -429,9 +421,8 @@ class Context(Struct, frozen=True):
     lives in another mount or pid namespace, so the paths it names may not be ours.
     `protected` are reflex's own places, `own_pids` its processes; `hook_files` the agents' files that hook it in.
     `shadowed`: names of programs that would be found first where others than root can write. `taint` says what
-    tainted the session; `pins` are the MCP servers that a person vouches for, `servers` how the agents' settings
-    start theirs, `production` what a person or a repository names as such, `secrets` the kinds of secret that
-    the call's own text carries.
+    tainted the session; `pins` are the MCP servers that a person vouches for, `production` what a person or a
+    repository names as such, `secrets` the kinds of secret that the call's own text carries.
     """
 
     cwd: str
@@ -449,7 +440,6 @@ class Context(Struct, frozen=True):
     past: Past = Past()
     taint: tuple[str, ...] = ()
     pins: tuple[Pin, ...] = ()
-    servers: tuple[Server, ...] = ()
     production: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
 

@@ -49,4 +49,4 @@ def _findings(facts: Facts | None, context: Context, policy: Policy) -> tuple[Fi
         general = policy.general | _SOURCES.keys()
         # What names an effect says more to a model than what says that something is unclear.
         found.sort(key=lambda f: (-f.decision.strictness, f.rule in general, f.rule, f.reason))
-    return tuple(found)
+    return tuple(dict.fromkeys(found))

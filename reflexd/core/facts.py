@@ -36,7 +36,7 @@ from reflexd.types import (
 )
 
 SMALL = 4096  # characters of a command that is remembered
-_OF_THE_TEXT = frozenset({"file", "entry", "repository", "kube"})  # sights that a command is read by
+_OF_THE_TEXT = frozenset({"file", "entry", "repository", "kube", "server"})  # sights that a command is read by
 _INTERPRETERS = {
     "python": "python3 -c",
     "py": "python3 -c",

@@ -68,7 +68,7 @@ class _Reading:
         for each in given:
             self._argument(each)
         doing = strictest(self.levels)
-        vouched, why = pins.vouched(self.server, self.tool, self.context)
+        vouched, why = pins.vouched(self.server, self.tool, self.context, self.ground)
         if self.server:
             self._service(doing, vouched, why, given)
         for kind in self.context.secrets if not self._stays_here(given) else ():

@@ -10,31 +10,31 @@ from __future__ import annotations
 import re
 
 from reflexd.shell import globs
-from reflexd.types import Context, Pin, Server
+from reflexd.shell.places import Ground
+from reflexd.types import Context, Pin
 
 _VERSION = re.compile(r"(?:@|==|:)v?(\d[0-9A-Za-z.+-]*)\Z")
 
 
-def vouched(server: str, tool: str, context: Context) -> tuple[bool, str]:
+def vouched(server: str, tool: str, context: Context, ground: Ground) -> tuple[bool, str]:
     """Whether a pin holds, and a few words saying what speaks against it."""
     pin = next((pin for pin in context.pins if pin.server == server), None)
     if pin is None:
         return False, "no person vouches for this server"
     if not globs.any_of(pin.tools)(tool):
         return False, "the server's pin does not name this tool"
-    lost = _lost(pin, [known for known in context.servers if known.server == server])
+    lost = _lost(pin, ground) if pin.command or pin.version else ""
     return not lost, lost
 
 
-def _lost(pin: Pin, started: list[Server]) -> str:
-    if not pin.command and not pin.version:
-        return ""
-    if not started:
-        return "the server's pin says how it starts, and no settings here start it"
-    for each in started:
-        if pin.command and each.command != pin.command:
-            return f"its pin is lost: {each.source} starts it as `{each.command}`"
-        found = [version[1] for word in each.command.split() if (version := _VERSION.search(word))]
-        if pin.version and pin.version not in found:
-            return f"its pin is lost: {each.source} starts version {', '.join(found) or 'unknown'}, not {pin.version}"
+def _lost(pin: Pin, ground: Ground) -> str:
+    found = ground.want("server", pin.server)
+    if found is None or not found.pairs:
+        return "its pin says how the server starts, and no settings here start it"
+    for source, command in found.pairs:
+        if pin.command and command != pin.command:
+            return f"its pin is lost: {source} starts it as `{command}`"
+        versions = [version[1] for word in command.split() if (version := _VERSION.search(word))]
+        if pin.version and pin.version not in versions:
+            return f"its pin is lost: {source} starts version {', '.join(versions) or 'unknown'}, not {pin.version}"
     return ""

@@ -70,7 +70,10 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Repository(Struct, frozen=True):
-    """What one repository's own file adds to calls in it, or about it. `version`: as a policy's."""
+    """What one repository's own file adds to calls in it, or about it.
+
+    `version`: as a policy's. `aliases`: directories reached through links, and what they really are.
+    """
 
     root: str
     version: str = ""
@@ -78,6 +81,7 @@ class Repository(Struct, frozen=True):
     production: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
     fault: str = ""
+    aliases: tuple[tuple[str, str], ...] = ()
 
 
 def load(data: bytes, name: str, base: Policy | None = None) -> Policy:
@@ -102,7 +106,7 @@ def load_repository(data: bytes, name: str, root: str) -> Repository:
     """The file of the repository at `root`. Raises PolicyError; never any other error."""
     text, read = _read(data, name)
     if read.mcp:
-        raise PolicyError(f"{name}: line {_line_of_key(text, 'mcp')}: a repository vouches for no server")
+        raise PolicyError(f"{name}: line {_line_of_table(text, 'mcp', 0)}: a repository vouches for no server")
     if len(read.rule) > REPOSITORY_RULES_MAX:
         raise PolicyError(f"{name}: more than {REPOSITORY_RULES_MAX} rules")
     patterns = [*read.production, *read.protected]
@@ -127,7 +131,7 @@ def tightened(base: Policy, repositories: tuple[Repository, ...]) -> Policy:
         (*base.rules, *(rule for each in repositories for rule in each.rules)),
         base.pins,
         (*base.production, *(name for each in repositories for name in each.production)),
-        tuple(Protected(each.root, each.protected) for each in repositories if each.protected),
+        tuple(Protected(each.root, each.protected, each.aliases) for each in repositories if each.protected),
         tuple(each.fault for each in repositories if each.fault),
     )
 

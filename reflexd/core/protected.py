@@ -7,6 +7,7 @@ below, and everything below what a pattern names is meant too.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -20,20 +21,27 @@ _ANY = "…"  # an unknown part of a target
 
 
 class Protected(Struct, frozen=True):
-    """Of one repository: `root` is absolute, without a slash at its end."""
+    """Of one repository: `root` is absolute, without a slash at its end. `aliases`: directories reached through
+    links, and what they really are."""
 
     root: str
     patterns: tuple[str, ...]
+    aliases: tuple[tuple[str, str], ...] = ()
 
     def finding(self, facts: Facts) -> Finding | None:
         for effect in facts.effects:
-            if effect.kind in _CHANGING and self._meets(effect):
+            if effect.kind in _CHANGING and any(self._meets(effect, target) for target in self._names(effect.target)):
                 target = one_line(effect.target)
                 return Finding(RULE, Decision.ASK, f"{target} is protected by this repository; a person changes it")
         return None
 
-    def _meets(self, effect: Effect) -> bool:
-        target = effect.target
+    def _names(self, target: str) -> Iterator[str]:
+        yield target
+        for shown, real in self.aliases:
+            if (target + "/").startswith(shown.rstrip("/") + "/"):
+                yield real + target[len(shown) :]
+
+    def _meets(self, effect: Effect, target: str) -> bool:
         deep = effect.recursive or effect.kind in ("delete", "move")
         if deep and (self.root + "/").startswith(target.rstrip("/") + "/"):
             return True

@@ -9,12 +9,12 @@ from functools import lru_cache
 from reflexd import paths, settings
 from reflexd.adapters import claude
 from reflexd.control import CheckRequest, CheckResult, hook_payload
-from reflexd.core.decide import decide
 from reflexd.core.policy import Policy
 from reflexd.ctl.calls import Judge
+from reflexd.daemon.programs import Programs
 from reflexd.daemon.surroundings import Surroundings
 from reflexd.errors import PayloadError
-from reflexd.sight.look import understood
+from reflexd.sight.ruling import Ruler
 from reflexd.types import Context, Decision, Mode, Origin, ToolCall, Verdict
 
 
@@ -22,7 +22,7 @@ def judge() -> Judge:
     """As a hook of this process would be judged. Raises PolicyError where the user's files are broken."""
     base = paths.home()
     force = settings.load(base)
-    around = Surroundings(base)
+    around = Surroundings(base, Programs(wait=True))
     mode, profile = force.settings.mode, force.settings.profile
 
     def judged(request: CheckRequest) -> CheckResult:
@@ -57,5 +57,5 @@ def _judged(request: CheckRequest, policy: Policy, mode: Mode, around: Callable[
         return CheckResult(Verdict(Decision.ASK, str(e), "payload", policy=policy.version), None, mode)
     assert isinstance(event, ToolCall)
     context = around(event.origin)
-    found = understood(event.tool, context)
-    return CheckResult(decide(event, found, context, policy), found, mode)
+    ruling = Ruler().looked(event, context, policy)
+    return CheckResult(ruling.verdict, ruling.facts, mode)

@@ -20,8 +20,6 @@ from msgspec import Struct, structs
 
 from reflexd.adapters.all import ADAPTERS, Adapter
 from reflexd.control import CheckRequest, CheckResult, hook_payload
-from reflexd.core.decide import decide
-from reflexd.core.facts import facts
 from reflexd.core.past import traces
 from reflexd.daemon import peers
 from reflexd.daemon.journal import Journal, Row, Why, new_id, now
@@ -34,7 +32,8 @@ from reflexd.daemon.surroundings import Surroundings
 from reflexd.daemon.underway import Underway
 from reflexd.errors import PayloadError, ReflexError
 from reflexd.settings import InForce
-from reflexd.sight.look import digest, understood
+from reflexd.sight.look import digest
+from reflexd.sight.ruling import Ruler
 from reflexd.types import (
     Context,
     Decision,
@@ -73,7 +72,8 @@ class Hook(Struct, frozen=True):
 
 
 class Ruled(Struct, frozen=True):
-    """What was found; `event`, `facts` and `context` are None where it did not come that far. `call` is redacted."""
+    """What was found; `event`, `facts` and `context` are None where it did not come that far. `call` is redacted.
+    `final`: looking at the disk could change nothing."""
 
     verdict: Verdict
     mode: Mode
@@ -81,11 +81,7 @@ class Ruled(Struct, frozen=True):
     facts: Facts | None = None
     call: str = ""
     context: Context | None = None
-
-    @property
-    def final(self) -> bool:
-        """Whether looking at the disk could change nothing: nothing to look at, or refused as it stands."""
-        return self.facts is None or not self.facts.wants or self.verdict.decision is Decision.DENY
+    final: bool = True
 
 
 class Gate:
@@ -97,7 +93,13 @@ class Gate:
         self._journal = journal
         self._sessions = sessions
         self._underway = Underway()
+        self._ruler = Ruler()
         self._lane = lane
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with rules that repositories bring along."""
+        return self._ruler.faults
 
     async def answer(self, request: Request) -> Reply:
         head = request.header
@@ -148,7 +150,7 @@ class Gate:
     def rule(self, hook: Hook, force: InForce, given: CheckRequest | None = None) -> Ruled:
         """The whole way from payload to verdict. Raises PayloadError. Looks at the disk, so it may take its time."""
         begun = self._begin(hook, force, given)
-        return self._look(begun, force) if begun.facts is not None and begun.facts.wants else begun
+        return begun if begun.final else self._look(begun, force)
 
     def _begin(self, hook: Hook, force: InForce, given: CheckRequest | None = None) -> Ruled:
         """As far as the call alone tells: no file is looked at. Raises PayloadError. Runs in any thread."""
@@ -158,17 +160,15 @@ class Gate:
             return Ruled(Verdict(Decision.PASS), mode, event)
         past = self._underway.past(_session(event.origin), hook.began)
         context = self._around.context(event.origin, hook.pid, mode, force.settings.profile, given, past)
-        found = facts(event.tool, context)
-        verdict = decide(event, found, context, force.policy)
-        return Ruled(verdict, mode, event, found, shown(event.tool), context)
+        ruling = self._ruler.at_once(event, context, force.policy)
+        return Ruled(ruling.verdict, mode, event, ruling.facts, shown(event.tool), context, ruling.final)
 
     def _look(self, begun: Ruled, force: InForce) -> Ruled:
         """The same once everything that the call names was looked at. Runs in any thread but the loop's."""
         assert isinstance(begun.event, Guarded)
         assert begun.context is not None
-        found = understood(begun.event.tool, begun.context)
-        verdict = decide(begun.event, found, begun.context, force.policy)
-        return structs.replace(begun, verdict=verdict, facts=found)
+        ruling = self._ruler.looked(begun.event, begun.context, force.policy)
+        return structs.replace(begun, verdict=ruling.verdict, facts=ruling.facts, final=True)
 
     async def _check(self, hook: Hook) -> Reply:
         ruled = await self._ruled(hook)

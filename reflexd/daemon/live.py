@@ -61,7 +61,7 @@ class Live:
             modes=tuple(mode for mode in standing.modes if mode.until == 0 or mode.until > time.time()),
             agents=self._sessions.seen,
             decisions=self._sessions.decisions,
-            broken=(*standing.faults, *journal),
+            broken=(*standing.faults, *self._gate.faults, *journal),
             notes=peers.unseen(),
             activated=self._activated,
         )

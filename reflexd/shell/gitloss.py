@@ -111,13 +111,26 @@ def _submodule(call: Call, ground: Ground) -> Iterable[Effect]:
 
 
 def _remove(call: Call, ground: Ground) -> Iterable[Effect]:
-    """Without -f git itself refuses to remove what it could not give back."""
     words = _words(call, "--pathspec-from-file")
-    if words.has("-n", "--dry-run", "--cached") or not words.has("-f", "--force"):
+    if words.has("-n", "--dry-run", "--cached"):
         return
+    forced, deep = words.has("-f", "--force"), words.has("-r")
     for target in words.operands:
-        path, places = ground.locate(target, call.cwd)
-        yield Effect("delete", path, places, recursive=words.has("-r"), force=True, detail="git rm")
+        path, places = ground.locate(target, call.cwd, deep=deep)
+        if not forced:  # git itself refuses to remove what it could not give back
+            places = (*places, "recoverable")
+        yield Effect("delete", path, places, recursive=deep, force=forced, detail="git rm")
+
+
+def _move(call: Call, ground: Ground) -> Iterable[Effect]:
+    words = _words(call, "")
+    if words.has("-n", "--dry-run"):
+        return
+    for target in words.operands[:-1]:
+        path, places = ground.locate(target, call.cwd, deep=True)
+        yield Effect("move", path, places, detail="git mv")
+    for target in words.operands[-1:]:
+        yield Effect("write", *ground.locate(target, call.cwd), detail="git mv")
 
 
 def _tree(call: Call, ground: Ground) -> Iterable[Effect]:
@@ -143,6 +156,7 @@ RULES: dict[str, Callable[[Call, Ground], Iterable[Effect]]] = {
     "worktree": _worktree,
     "submodule": _submodule,
     "rm": _remove,
+    "mv": _move,
     "read-tree": _tree,
     "checkout-index": _tree,
 }

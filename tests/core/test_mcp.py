@@ -13,7 +13,7 @@ from reflexd.core.decide import decide
 from reflexd.core.facts import facts
 from reflexd.core.policy import shipped
 from reflexd.core.verbs import level
-from reflexd.types import Context, Decision, Mcp, Origin, Other, Pin, Server, Tool, ToolCall, Verdict
+from reflexd.types import Context, Decision, Mcp, Origin, Other, Pin, Seen, Sighting, Tool, ToolCall, Verdict, Want
 
 HERE = Path(__file__).parent
 CASES = [json.loads(row) for row in (HERE / "tools.jsonl").read_text().splitlines()]
@@ -21,9 +21,10 @@ NAMES = [row.split() for row in (HERE / "tool_names.txt").read_text().splitlines
 HOOKS = ("/home/dev/.claude/settings.json",)
 
 
-def judged(tool: Tool, **more: object) -> Verdict:
+def judged(tool: Tool, seen: Seen = Seen(), **more: object) -> Verdict:
     context = Context(cwd="/home/dev/proj", home="/home/dev", hook_files=HOOKS, **more)  # type: ignore[arg-type]
-    return decide(ToolCall(Origin("claude", "PreToolUse"), "x", tool), facts(tool, context), context, shipped())
+    found = facts(tool, context, seen)
+    return decide(ToolCall(Origin("claude", "PreToolUse"), "x", tool), found, context, shipped())
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{c['server']}-{c['tool']}-{c['expected']}" for c in CASES])
@@ -47,28 +48,37 @@ def test_names_of_real_tools_say_what_they_do(row: list[str]) -> None:
 
 
 PIN = Pin("github", "npx -y server-github@2.1.0", "2.1.0", ("create_*",))
-AS_PINNED = Server("github", "npx -y server-github@2.1.0", "~/.claude.json")
+AS_PINNED = ("~/.claude.json", "npx -y server-github@2.1.0")
 
 
 @pytest.mark.parametrize(
-    ("pin", "servers", "says"),
+    ("pin", "started", "says"),
     [
         (PIN, (AS_PINNED,), ""),
         (PIN, (), "no settings here start it"),
-        (PIN, (Server("github", "npx -y server-github@2.2.0", ".mcp.json"),), ".mcp.json starts it as"),
-        (PIN, (AS_PINNED, Server("github", "node evil.js", ".mcp.json")), ".mcp.json starts it as `node evil.js`"),
-        (PIN, (AS_PINNED, Server("other", "node x.js", ".mcp.json")), ""),
+        (PIN, ((".mcp.json", "npx -y server-github@2.2.0"),), ".mcp.json starts it as"),
+        (PIN, (AS_PINNED, (".mcp.json", "node evil.js")), ".mcp.json starts it as `node evil.js`"),
         (Pin("github", version="2.1.0", tools=("*",)), (AS_PINNED,), ""),
         (Pin("github", version="2.1", tools=("*",)), (AS_PINNED,), "starts version 2.1.0, not 2.1"),
-        (Pin("github", version="2.1", tools=("*",)), (Server("github", "npx x", "a"),), "version unknown"),
+        (Pin("github", version="2.1", tools=("*",)), (("a", "npx x"),), "version unknown"),
         (Pin("github", tools=("list_*",)), (), "does not name this tool"),
-        (Pin("github", tools=("create_*",)), (Server("github", "anything", "a"),), ""),
+        (Pin("github", tools=("create_*",)), (("a", "anything"),), ""),
     ],
 )
-def test_a_pin_holds_while_the_server_is_the_one_meant(pin: Pin, servers: tuple[Server, ...], says: str) -> None:
-    verdict = judged(Mcp("github", "create_issue", "{}"), pins=(pin,), servers=servers)
+def test_a_pin_holds_while_the_server_is_the_one_meant(
+    pin: Pin, started: tuple[tuple[str, str], ...], says: str
+) -> None:
+    seen = Seen(((Want("server", "github"), Sighting(pairs=started)),))
+    verdict = judged(Mcp("github", "create_issue", "{}"), seen, pins=(pin,))
     assert (verdict.decision is Decision.PASS) == (not says)
     assert says in verdict.reason
+
+
+def test_how_a_pinned_server_starts_has_to_be_looked_at() -> None:
+    call = Mcp("github", "create_issue", "{}")
+    context = Context(cwd="/home/dev/proj", home="/home/dev", pins=(PIN,))
+    assert Want("server", "github") in facts(call, context).wants
+    assert judged(call, pins=(PIN,)).decision is Decision.ASK
 
 
 JSON = st.recursive(

@@ -23,6 +23,7 @@ from reflexd.daemon.server import Request
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.standing import Standing
 from reflexd.peer import Credentials
+from reflexd.sight import ruling
 from reflexd.types import Reply
 from tests.daemon.running import Daemon, bash
 
@@ -128,7 +129,7 @@ def test_a_verdict_that_came_too_late_lets_nothing_through(world: World, monkeyp
 def test_a_bug_is_a_refusal_that_tells_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, where: str, agent: str
 ) -> None:
-    monkeypatch.setattr(gates, where, breaks)
+    monkeypatch.setattr(gates if where == "shown" else ruling, where, breaks)
     payloads = {
         "opencode": {"event": "tool.execute.before", "input": {"tool": "bash"}, "output": {"args": {"command": "cat /x"}}},
         "pi": {"event": "tool_call", "payload": {"toolName": "bash", "input": {"command": "cat /x"}}},

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 SEAMS = ("types", "errors", "paths", "wire", "control", "peer")
 PURE = ("shell", "core", "guard", "adapters")
-READERS = ("daemon.journal", "daemon.surroundings")
+READERS = ("daemon.journal", "daemon.surroundings", "daemon.programs")
 """What the command line reads itself: the journal's rows, and a call's surroundings for `check --local`."""
 
 
@@ -37,7 +37,7 @@ RULES: Mapping[str, Rule] = {
     "adapters": Rule(("types", "errors", "shims"), pure=True),
     "shims": Rule(("", "types", "errors")),
     "config": Rule(()),
-    "sight": Rule(("", "types", "errors", "shell", "core")),
+    "sight": Rule(("", "types", "errors", "shell", "core", "guard")),
     "daemon": Rule(("", *SEAMS, *PURE, "sight", "settings", "judge")),
     "ctl": Rule(("", *SEAMS, *PURE, "sight", "settings", "client", "setup", "judge.fixed", "judge.remote", *READERS)),
     "setup": Rule(("", *SEAMS, "adapters", "shims", "client", "settings")),
