@@ -12,6 +12,8 @@ from collections.abc import Callable
 import msgspec
 
 from reflexd.shell import (
+    builders,
+    containers,
     databases,
     files,
     foreign,
@@ -53,6 +55,7 @@ SPECIAL: dict[str, Special] = {
     **processes.SPECIAL,
     **own.SPECIAL,
     **managers.SPECIAL,
+    **builders.SPECIAL,
     **requests.SPECIAL,
     **stores.SPECIAL,
     **transfers.SPECIAL,

@@ -6,10 +6,12 @@ is the project's own. What is not known counts as coming from elsewhere.
 
 from __future__ import annotations
 
+import posixpath
 import re
 
+from reflexd.shell import manifests
 from reflexd.shell.calls import Call
-from reflexd.shell.fields import shown
+from reflexd.shell.fields import known, shown
 from reflexd.shell.options import names
 from reflexd.shell.places import Ground
 from reflexd.types import Effect
@@ -21,13 +23,29 @@ _LOCAL = re.compile(
 )
 _REMOTE_FILE = re.compile(r"(?:[\w.-]+\s*@\s*)?file://(?!/|localhost/)")
 _URL = re.compile(r"(?:[A-Za-z][\w+.-]*\+)?[a-z][a-z0-9+.-]*://(?!(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|\Z))", re.I)
-_MANAGERS = names("pip setuptools wheel npm corepack")
-"""What package managers bring along themselves: to renew one is no new code."""
+_MANAGERS = names("pip setuptools wheel npm corepack yarn pnpm bundler python uv poetry pipx")
+"""Package managers and what they bring along themselves: to renew one is no new code."""
+_NPM, _PYTHON = ("package.json",), ("pyproject.toml", "requirements.txt", "requirements-dev.txt")
+_MANIFESTS = {
+    **dict.fromkeys(("npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx"), _NPM),
+    **dict.fromkeys(("pip", "uv", "poetry", "pdm", "pipenv", "rye"), _PYTHON),
+    "cargo": ("Cargo.toml",),
+    "go": ("go.mod",),
+    "gem": ("Gemfile", "Gemfile.lock"),
+    "bundle": ("Gemfile", "Gemfile.lock"),
+    "composer": ("composer.json",),
+}
+_NAME = re.compile(r"(?P<name>@?[\w.-]+(?:/[\w.-]+)*)(?:\[[\w,.-]*\])?(?:(?:@|[=<>~!]=?|:)[\w.*^~<>=!, -]*)?\Z")
+_GLOBAL = names("-g --global --user tool self global")
 
 
 def package(word: str, call: Call, ground: Ground, detail: str) -> Effect | None:
     """`word` names a package, or where one is; None where it is the project's own."""
-    if is_local(word) or re.split(r"[@=<>~!\[; ]", word.lower(), maxsplit=1)[0] in _MANAGERS:
+    if (
+        is_local(word)
+        or _named(word, call, ground, detail.partition(" ")[0])
+        or re.split(r"[@=<>~!\[; ]", word.lower(), maxsplit=1)[0] in _MANAGERS
+    ):
         return None
     return Effect("install", shown(word), ("elsewhere",), detail=detail)
 
@@ -35,6 +53,18 @@ def package(word: str, call: Call, ground: Ground, detail: str) -> Effect | None
 def source(word: str, call: Call, ground: Ground, detail: str) -> Effect | None:
     """`word` says where packages come from: a list of them or an index."""
     return Effect("install", shown(word), ("elsewhere",), detail=detail) if _URL.match(word) else None
+
+
+def _named(word: str, call: Call, ground: Ground, manager: str) -> bool:
+    """Whether the project's manifest has a package of that name already: then it is the project's choice."""
+    spec = _NAME.match(word)
+    if spec is None or not call.cwd.startswith("/") or not known(call.cwd) or not _GLOBAL.isdisjoint(call.argv):
+        return False
+    for file in _MANIFESTS.get(manager, ()):
+        found = ground.want("file", posixpath.join(call.cwd, file))
+        if found is not None and not found.problem and spec["name"].lower() in manifests.named(file, found.text):
+            return True
+    return False
 
 
 def is_local(word: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 
-from reflexd.shell import carriers, databases, foreign, hooked, hosts
+from reflexd.shell import builders, carriers, databases, foreign, hooked, hosts
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.fields import known
@@ -313,6 +313,7 @@ SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     **carriers.SPECIAL,
     **hosts.SPECIAL,
     **hooked.SPECIAL,
+    **builders.UNWRAPS,
     **dict.fromkeys(SHELLS, _dash_c),
     "sudo": _sudo,
     "env": _env,

@@ -1,0 +1,147 @@
+"""Build tools: tasks that publish what was built, and programs that run commands when something happens."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+
+from reflexd.shell.calls import Call
+from reflexd.shell.carriers import Unwrapped, commands
+from reflexd.shell.fields import shown
+from reflexd.shell.operands import unknown
+from reflexd.shell.options import command_at, names, split
+from reflexd.shell.places import Ground
+from reflexd.types import Effect
+
+_GRADLE = (
+    ("publish*", "*:publish*", "uploadArchives", "closeAndRelease*", "*:closeAndRelease*"),
+    ("*MavenLocal", "*LocalRepository*"),
+)
+_MAVEN = (("deploy", "*:deploy", "*:deploy@*", "deploy:deploy-file", "release:perform", "*:publish"), ())
+PUBLISHING: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    **dict.fromkeys(("gradle", "gradlew", "gradlew.bat"), _GRADLE),
+    **dict.fromkeys(("mvn", "mvnw", "mvnd"), _MAVEN),
+    "sbt": (
+        (
+            "publish",
+            "publishSigned",
+            "*/publish",
+            "*/publishSigned",
+            "sonatypeRelease*",
+            "sonatypeBundleRelease",
+            "release",
+        ),
+        (),
+    ),
+    "mill": (("*.publish", "*publishAll*"), ("*.publishLocal",)),
+    "nx": (("release", "publish", "nx-release-publish"), ()),
+    "rake": (("release", "release:*"), ("release:guard_clean",)),
+}
+"""Program -> the tasks that publish, and those named alike that stay on this machine."""
+_DRY = {
+    "gradle": ("-m", "--dry-run"),
+    "gradlew": ("-m", "--dry-run"),
+    "nx": ("-d", "--dry-run"),
+    "rake": ("-n", "--dry-run"),
+}
+_VALUED = names(
+    "-P -D -p -f -b -c -t -I -pl -x --project-dir --build-file --settings-file --projects --exclude-task --init-script"
+    " --file --target"
+)
+
+
+def publishes(name: str, call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    """A build, and what of it reaches others."""
+    found = unknown(call, ground)
+    tasks, local = PUBLISHING[name]
+    words = call.argv[1:]
+    if any(flag in words for flag in _DRY.get(name, ())):
+        return found, False
+    for before, word in zip(("", *words), words, strict=False):
+        if word.startswith("-") or before in _VALUED:
+            continue
+        if any(fnmatchcase(word, task) for task in tasks) and not any(fnmatchcase(word, task) for task in local):
+            found.append(Effect("change", f"{name} {shown(word)}", ("elsewhere", "unknown"), detail=shown(word)))
+    return found, False
+
+
+def cmake(call: Call) -> Unwrapped | None:
+    """cmake -E COMMAND: its own small versions of everyday programs."""
+    if call.argv[1:2] != ("-E",):
+        return None
+    verb, *rest = (*call.argv[2:], "")
+    words = tuple(rest[:-1])
+    match verb:
+        case "rm" | "touch" | "cat" | "env" | "time" | "echo":
+            return commands((verb, *words))
+        case "remove":
+            return commands(("rm", *words))
+        case "remove_directory":
+            return commands(("rm", "-rf", *words))
+        case "copy" | "copy_if_different" | "copy_directory":
+            return commands(("cp", "-r", *words))
+        case "rename":
+            return commands(("mv", *words))
+        case "make_directory":
+            return commands(("mkdir", "-p", *words))
+        case "tar":
+            return commands(("tar", *words))
+        case "chdir":
+            return Unwrapped(commands=(words[1:],), cwd=words[0]) if len(words) > 1 else None
+        case _:
+            return None
+
+
+_TOGETHER = names(
+    "-n --names -c --prefix-colors -p --prefix -l --prefix-length -t --timestamp-format -m --max-processes -s --success"
+    " --restart-tries --restart-after --default-input-target --hide --kill-signal --kill-timeout --cwd -i"
+)
+_WATCHING = names(
+    "-w --watch -i --ignore -e --ext -d --delay -s --shell -f --filter -o --on-busy-update --workdir --env --debounce"
+    " --signal --delay-run --poll --emit-events-to -C --config --initial --kill -t --interval"
+)
+_CODE = names(
+    "-x --exec --onSuccess --onFirstSuccess --onFailure --onCompilationComplete --onCompilationStarted -c --command"
+)
+
+
+def together(call: Call) -> Unwrapped | None:
+    """Programs whose every operand is a command line."""
+    lines = split(call.argv[1:], _TOGETHER).operands
+    return Unwrapped(code=tuple(line for line in lines if " " in line or ":" not in line)) if lines else None
+
+
+def measured(call: Call) -> Unwrapped | None:
+    """hyperfine: its operands, and what it runs around them."""
+    around = names("-p --prepare -c --cleanup -s --setup -C --conclude")
+    plain = names(
+        "-w --warmup -r --runs -m --min-runs -M --max-runs -i -P -L -D -S --shell -n --command-name --style --sort"
+    )
+    found = split(
+        call.argv[1:], around | plain | names("--export-json --export-markdown --export-csv --output --input -u")
+    )
+    return Unwrapped(code=(*found.all(*around), *found.operands)) if found.operands else None
+
+
+def watching(call: Call) -> Unwrapped | None:
+    """Programs that run a command whenever a file changes: as an option's value, or as the words at the end."""
+    args = call.argv[1:]
+    found = split(args[: args.index("--")] if "--" in args else args, _WATCHING | _CODE)
+    code = found.all(*_CODE)
+    if code:
+        return Unwrapped(code=code)
+    rest = args[args.index("--") + 1 :] if "--" in args else args[command_at(args, _WATCHING) :]
+    return Unwrapped(code=(rest[0],)) if len(rest) == 1 and " " in rest[0] else commands(rest)
+
+
+UNWRAPS: dict[str, Callable[[Call], Unwrapped | None]] = {
+    "cmake": cmake,
+    "concurrently": together,
+    "start-server-and-test": together,
+    "hyperfine": measured,
+    **dict.fromkeys(("entr", "watchexec", "onchange", "chokidar", "nodemon", "tsc-watch"), watching),
+}
+SPECIAL: dict[str, Callable[[Call, Ground], tuple[list[Effect], bool]]] = {
+    name: functools.partial(publishes, name) for name in PUBLISHING
+}
