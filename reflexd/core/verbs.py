@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterable
-from importlib import resources
 from typing import Literal
 
-import msgspec
 from msgspec import Struct, field
 
 from reflexd.shell.sqltext import Dialect
+from reflexd.shell.tables import table
 
 Level = Literal["", "read", "change", "destroy"]
 """Empty: nothing in the name says it."""
@@ -69,8 +67,7 @@ class Data(Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def data() -> Data:
-    raw = resources.files("reflexd.config").joinpath("mcp.toml").read_text()
-    return msgspec.convert(tomllib.loads(raw), Data)
+    return table("mcp.toml", Data)
 
 
 @functools.lru_cache(maxsize=1024)

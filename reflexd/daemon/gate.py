@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
+import sys
 import time
 import traceback
 
@@ -20,6 +22,7 @@ from msgspec import Struct, structs
 
 from reflexd.adapters.all import ADAPTERS, Adapter
 from reflexd.control import CheckRequest, CheckResult, hook_payload
+from reflexd.core import tables
 from reflexd.core.past import traces
 from reflexd.daemon import peers
 from reflexd.daemon.journal import Journal, Row, Why, new_id, now
@@ -140,7 +143,8 @@ class Gate:
         return CheckResult(ruled.verdict, ruled.facts, ruled.mode)
 
     def warm(self) -> None:
-        """Load the tables that judging reads from this package, so that no call waits for them."""
+        """Load what judging reads from this package, so that no call waits for it."""
+        tables.load()
         for request in (CheckRequest(command="git status"), CheckRequest("Write", path="/tmp/x", text="")):  # noqa: S108
             try:
                 self.check(request, 0)
@@ -192,7 +196,7 @@ class Gate:
         force, started = self._standing.in_force, time.monotonic()
         begun: Ruled | None = None
         try:
-            if len(hook.payload) <= SMALL and not self._standing.by_directory:
+            if len(hook.payload) <= SMALL and not self._standing.by_directory and not _needs_sql(hook.payload):
                 ruled = begun = self._begin(hook, force)
             if begun is None or not begun.final:
                 async with asyncio.timeout(min(RULES_S, hook.ends - started)):
@@ -275,6 +279,14 @@ class Gate:
                 await self._journal.synced()
         except TimeoutError:
             log.warning("the journal's disk is slow")
+
+
+_SQL_CLIENTS = re.compile(rb"sql|duckdb|clickhouse|\bbq\b|query|mariadb|sqlcmd|cqlsh|influx", re.IGNORECASE)
+
+
+def _needs_sql(payload: bytes) -> bool:
+    """Whether this may be the call that loads the SQL parser, which takes too long for the loop."""
+    return "sqlglot" not in sys.modules and _SQL_CLIENTS.search(payload) is not None
 
 
 def _session(origin: Origin) -> str:

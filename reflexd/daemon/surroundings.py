@@ -13,6 +13,7 @@ from reflexd.adapters.all import ADAPTERS
 from reflexd.control import CheckRequest
 from reflexd.daemon import peers
 from reflexd.daemon.peers import Environment
+from reflexd.daemon.programs import Programs
 from reflexd.types import AGENTS, Context, Mode, Origin, Past, Profile
 
 NOTHING_BEFORE = Past()
@@ -31,8 +32,9 @@ MOVED_BY = (
 class Surroundings:
     """Of one user. `context` runs in any thread."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, programs: Programs | None = None) -> None:
         self._base = base
+        self._programs = programs or Programs()
         self._user = pwd.getpwuid(os.geteuid()).pw_name
         self._protected = (paths.share_dir(base), paths.state_dir(base), paths.config_dir(base))
 
@@ -64,6 +66,7 @@ class Surroundings:
             hook_files=_hook_files(self._base, home, moved),
             own_pids=(os.getpid(),),
             past=past,
+            shadowed=self._programs.shadowed(env.get("PATH"), origin.cwd, home),
         )
 
 

@@ -7,9 +7,7 @@ Reading has no effect. What changes rows or structures is `change`, what takes a
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Iterable, Iterator
-from importlib import resources
 
 import msgspec
 from msgspec import Struct, field
@@ -22,6 +20,7 @@ from reflexd.shell.fields import UNKNOWN
 from reflexd.shell.places import Ground
 from reflexd.shell.sqltext import Client, Dialect
 from reflexd.shell.statements import Statement
+from reflexd.shell.tables import table
 from reflexd.types import Effect, Place
 
 EFFECTS_MAX = 12  # of one call; a reader needs no more, and every kind is among them
@@ -109,8 +108,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def file() -> _File:
-    raw = resources.files("reflexd.config").joinpath("databases.toml").read_text()
-    return msgspec.convert(tomllib.loads(raw), _File)
+    return table("databases.toml", _File)
 
 
 @functools.cache

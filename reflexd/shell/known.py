@@ -8,6 +8,13 @@ SHELLS = names("ash bash csh dash fish ksh mksh rbash sh tcsh zsh")
 
 DOWNLOADERS = names("aria2c curl fetch http https nc ncat socat wget xh")
 
+BUILTINS = names(
+    ". : [ alias bg break cd command continue declare dirs disown echo eval exec exit export false fg getopts hash help"
+    " history jobs let local mapfile popd printf pushd pwd read readarray readonly return set shift shopt source test"
+    " times trap true type typeset ulimit umask unalias unset wait"
+)
+"""Words that a shell takes itself, whatever lies on PATH."""
+
 RISKY = names(
     "bash blkdiscard chgrp chmod chown cp curl dash dd doas env eval fdisk find fish git kill killall ksh"
     " launchctl ln loginctl mke2fs mkfs mkfs.ext4 mkfs.xfs mv node nohup parted perl pkill python python3"

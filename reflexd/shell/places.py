@@ -10,17 +10,15 @@ from __future__ import annotations
 import copy
 import functools
 import re
-import tomllib
 from fnmatch import fnmatchcase
-from importlib import resources
 
-import msgspec
 from msgspec import Struct
 
 from reflexd.shell.fields import BRACKET, PIPED, UNKNOWN, UNSET, shown
 from reflexd.shell.landmarks import Endings, Landmarks, Names
 from reflexd.shell.meanings import Files, Meanings
 from reflexd.shell.patterns import MARKS, matches_nearly_all
+from reflexd.shell.tables import table
 from reflexd.types import Context, Place, Seen, Sighting, Want, WantKind
 
 _PROC_ROOT = re.compile(r"/+proc/[^/]+/(?:root|task/[^/]+/root)(?=/|$)")
@@ -54,8 +52,7 @@ class _Data(Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def data() -> _Data:
-    raw = resources.files("reflexd.config").joinpath("places.toml").read_text()
-    return msgspec.convert(tomllib.loads(raw), _Data)
+    return table("places.toml", _Data)
 
 
 class Ground:

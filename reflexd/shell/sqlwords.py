@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from importlib import resources
 from itertools import pairwise
 from typing import Literal
 
-import msgspec
 from msgspec import Struct
 
 from reflexd.shell.sqltext import Piece, Token
 from reflexd.shell.statements import Does, File
+from reflexd.shell.tables import table
 
 WHAT_MAX = 80
 _SMELLS = frozenset({"DROP", "TRUNCATE", "DELETE", "PURGE", "WIPE", "DESTROY", "SHUTDOWN", "FLUSHALL", "FLUSHDB"})
@@ -47,8 +45,7 @@ class _Data(Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def data() -> _Data:
-    raw = resources.files("reflexd.config").joinpath("sql.toml").read_text()
-    return msgspec.convert(tomllib.loads(raw), _Data)
+    return table("sql.toml", _Data)
 
 
 @functools.cache

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import ipaddress
 import re
-import tomllib
 import unicodedata
-from importlib import resources
 from urllib.parse import unquote
 
-import msgspec
 from msgspec import Struct
+
+from reflexd.shell.tables import table
 
 _AUTHORITY = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{2,}([^/\\?#]*)")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
@@ -30,8 +29,7 @@ class _Data(Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def _data() -> _Data:
-    raw = resources.files("reflexd.config").joinpath("hosts.toml").read_text()
-    return msgspec.convert(tomllib.loads(raw), _Data)
+    return table("hosts.toml", _Data)
 
 
 def host(url: str) -> str:

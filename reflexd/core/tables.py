@@ -1,0 +1,16 @@
+"""Everything that judging reads from this package, loaded at once: a hook's first call must not wait for a disk."""
+
+from __future__ import annotations
+
+from reflexd.core import verbs
+from reflexd.core.policy import shipped
+from reflexd.shell import databases, places, programs, realms, sqlwords, urls
+
+
+def load() -> None:
+    shipped()
+    programs.known()
+    programs.find_row("")
+    for module in (places, realms, sqlwords, urls, verbs):
+        module.data()
+    databases.file()
