@@ -19,8 +19,8 @@ ITEMS_MAX = 16
 class Unwrapped(Struct, frozen=True):
     """`commands` are run as given, `code` is read as shell, `files` hold code. `arguments` are the code's $0, $1, ...
 
-    `at_exit`: when everything else has run. `inside`: in a file system of its own. `kind`: what the files hold,
-    where that is not what the program's name says.
+    `at_exit`: when everything else has run. `inside`: in a file system of its own. `host`: on that machine.
+    `kind`: what the files hold, where that is not what the program's name says.
     """
 
     commands: tuple[tuple[str, ...], ...] = ()
@@ -31,6 +31,7 @@ class Unwrapped(Struct, frozen=True):
     same_shell: bool = False
     at_exit: bool = False
     inside: bool = False
+    host: str = ""
     cwd: str = ""
     arguments: tuple[str, ...] = ()
     kind: str = ""

@@ -96,7 +96,7 @@ def run(
         plain = tuple(word.replace(UNSET, "") for word in argv if word != UNSET)
         if plain and plain[0]:
             run(script, plain, assigned, (), stdin, fed, via, nest + 1, program)
-    call = Call(argv, shell.cwd, assigned, redirects, stdin, fed, via)
+    call = Call(argv, shell.cwd, assigned, redirects, stdin, fed, via, exported=shell.exported())
     walk.note(call)
     builtins.apply(shell, call)
     output = _runs(script, call, nest)
@@ -183,7 +183,7 @@ def _runs(script: Script, call: Call, nest: int) -> str | None:
 
 def inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:
     walk = script.walk
-    via = (*call.via, "container" if unwrapped.inside else call.name)
+    via = (*call.via, "container" if unwrapped.inside else f"{call.name} {unwrapped.host}".rstrip())
     walk.opaque.extend(unwrapped.opaque)
     if unwrapped.at_exit:
         shell, depth = script.shell, script.depth + 1

@@ -7,14 +7,15 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from reflexd.shell.arguments import Parsed
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import UNKNOWN, UNSET, shown
 from reflexd.shell.places import Ground
-from reflexd.shell.realms import REMOTE, ordinary, production
+from reflexd.shell.realms import Realm, around, machines, means_production, ordinary, variables
 from reflexd.types import Place
 
 _URL = re.compile(
-    r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?:(?P<user>[^:@/?]*)(?::[^@/?]*)?@)?(?P<host>[^/?]*)(?P<rest>.*)", re.I
+    r"(?:jdbc:)?(?P<scheme>[a-z][a-z0-9+.-]*)://(?:(?P<user>[^:@/?]*)(?::[^@/?]*)?@)?(?P<host>[^/?]*)(?P<rest>.*)", re.I
 )
 _PAIR = re.compile(r"\b(host|hostaddr|dbname|user|service)\s*=\s*'?([^\s']+)")
 _HERE = re.compile(
@@ -53,23 +54,67 @@ def target(
     for word in databases:
         _read(word, said_hosts, said_names, said)
     wanted = tuple(env)
-    for name, value in (*call.assigned, *ground.env):
+    for name, value in variables(call, ground):
         if name in wanted and value:
             if name.endswith(("DATABASE", "DBNAME", "SERVICE", "USER")):
                 said_names.append(value)
             elif not said_hosts or "://" in value:
                 _read(value, said_hosts, said_names, said) if "://" in value else said_hosts.append(value)
-    known = [host for host in said_hosts if host]
-    words = [shown(word) for word in (*known, *said_names, *said)]
+    return _told(call, ground, said_hosts, said_names, said, elsewhere)
+
+
+def of_tool(realm: Realm, call: Call, parsed: Parsed, ground: Ground) -> Target:
+    """What a tool acts on that finds its database by options, the environment and settings of the project."""
+    hosts, names, said = list(_values(parsed, realm.hosts)), [""][:0], list(_values(parsed, realm.words))
+    stages = [*_values(parsed, realm.stages)]
+    for value in _values(parsed, realm.options):
+        _read(value, hosts, names, said)
+    for word in parsed.operands:
+        name, equals, value = word.partition("=")
+        if equals and name in realm.stage_env:
+            stages.append(value)  # rake takes settings as operands
+        elif realm.operands == "name" or _URL.match(word) or _PAIR.search(word):
+            _read(word, hosts, names, said)
+        else:
+            said.append(word)
+    around = dict(reversed(variables(call, ground)))
+    if not hosts:
+        for name in realm.env:
+            if around.get(name):
+                value = around[name]
+                _read(value, hosts, names, said) if "HOST" not in name or "://" in value else hosts.append(value)
+    stages.extend(around[name] for name in realm.stage_env if around.get(name))
+    said.extend((*stages, *(around[name] for name in realm.hints if around.get(name))))
+    said.extend(value for _, value in call.assigned)
+    return _told(call, ground, hosts, names, said, tests=stages)
+
+
+def _told(
+    call: Call,
+    ground: Ground,
+    hosts: Iterable[str],
+    names: list[str],
+    said: Iterable[str],
+    elsewhere: bool = False,
+    tests: Iterable[str] = (),
+) -> Target:
+    known = [host for host in hosts if host]
+    remote = machines(call)
+    words = [shown(word) for word in (*known, *names, *said, *remote)]
     places: tuple[Place, ...] = ("service",)
-    if elsewhere or not all(map(_here, known)) or not (REMOTE | _CLUSTER).isdisjoint(call.via):
+    if elsewhere or not all(map(_here, known)) or remote or not _CLUSTER.isdisjoint(call.via):
         places = ("elsewhere",) if any(map(ordinary, words)) else ("elsewhere", "unknown")
-    if any(map(production, words)):
-        places = (*(place for place in places if place != "unknown"), "production")
-    host, name = shown(known[0]) if known else "", shown(said_names[0]) if said_names else ""
+    if any(means_production(word, ground) for word in (*words, *around(call, ground))):
+        places = ("elsewhere", "production")
+    host, name = shown(known[0]) if known else "", shown(names[0]) if names else ""
     label = f"{name} at {host}" if name and host else name or host
-    local = places == ("service",) and REMOTE.isdisjoint(call.via)
-    return Target(label, places, local and any(_TESTS.search(shown(each)) for each in said_names))
+    passing = places == ("service",) and any(_TESTS.search(shown(each)) for each in (*names, *tests))
+    return Target(label, places, passing)
+
+
+def _values(parsed: Parsed, options: str) -> Iterable[str]:
+    wanted = options.split()
+    return (value for name, value in parsed.values if name in wanted)
 
 
 def _read(word: str, hosts: list[str], names: list[str], others: list[str]) -> None:

@@ -19,6 +19,7 @@ from reflexd.shell import (
     foreign,
     forges,
     git,
+    kube,
     managers,
     own,
     processes,
@@ -29,7 +30,7 @@ from reflexd.shell import (
 from reflexd.shell.arguments import parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import PIPED, shown
-from reflexd.shell.known import DOWNLOADERS, RISKY, SHELLS
+from reflexd.shell.known import BUILTINS, DOWNLOADERS, RISKY, SHELLS
 from reflexd.shell.operands import SINKS, unknown
 from reflexd.shell.operations import by_row, operation
 from reflexd.shell.options import names
@@ -51,7 +52,9 @@ Special = Callable[[Call, Ground], tuple[list[Effect], bool]]
 SPECIAL: dict[str, Special] = {
     **git.SPECIAL,
     **files.SPECIAL,
+    **containers.SPECIAL,
     **forges.SPECIAL,
+    **kube.SPECIAL,
     **processes.SPECIAL,
     **own.SPECIAL,
     **managers.SPECIAL,
@@ -76,7 +79,7 @@ def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     if "/" in call.argv[0]:
         found.extend(_started(call, name, ground))
         quiet = quiet and _BIN.match(call.argv[0]) is not None
-    elif call.argv[0] in ground.shadowed:
+    elif not ground.shadowed.isdisjoint((call.argv[0], "*")) and name not in BUILTINS:
         quiet = False  # what would be found first is a file that others than root can change
     found.extend(_inherited(call, name, found))
     if "decoded" in call.via and name in RISKY:
@@ -104,8 +107,6 @@ def _downloaded(made: Effect) -> Effect:
 
 def _contained(made: Effect) -> Effect:
     """The same in a container that sees nothing of this machine."""
-    if made.kind == "install":
-        return msgspec.structs.replace(made, places=("outside",))
     return msgspec.structs.replace(made, places=tuple(p for p in made.places if p not in _MACHINE) or ("outside",))
 
 

@@ -21,13 +21,14 @@ def _ssh(call: Call) -> Unwrapped | None:
         for value in options.all("-o")
         if value.partition("=")[0].strip().lower() in ("proxycommand", "localcommand", "knownhostscommand")
     ]
-    rest = args[command_at(args, _SSH_VALUED) + 1 :]
+    at = command_at(args, _SSH_VALUED)
+    rest, host = args[at + 1 :], " ".join(args[at : at + 1])
     if rest or local:
-        return Unwrapped(code=(*local, *((" ".join(rest),) if rest else ())), cwd=UNKNOWN)
-    return Unwrapped(commands=(("sh",),), cwd=UNKNOWN) if call.fed else None
+        return Unwrapped(code=(*local, *((" ".join(rest),) if rest else ())), cwd=UNKNOWN, host=host)
+    return Unwrapped(commands=(("sh",),), cwd=UNKNOWN, host=host) if call.fed else None
 
 
-_CONTAINER_VALUED = names(
+CONTAINER_VALUED = names(
     "-e -u -w -v -p --env --user --workdir --volume --publish --name --network --net --entrypoint --mount -m -l -h"
     " --env-file --platform --memory --cpus --label --hostname --add-host --gpus --ipc --pid --restart --cap-add"
     " --security-opt --device --tmpfs --shm-size --ulimit --dns --expose --link --userns --cidfile --log-driver -c -n"
@@ -57,28 +58,28 @@ def _container(call: Call) -> Unwrapped | None:
     rest = args[verb + 1 :]
     if call.name in ("kubectl", "oc"):
         return commands(rest[rest.index("--") + 1 :]) if "--" in rest else None
-    at = command_at(rest, _CONTAINER_VALUED)
-    mounts = _mounts(rest[:at])
-    entry = split(rest[:at], _CONTAINER_VALUED).value("--entrypoint")
+    at = command_at(rest, CONTAINER_VALUED)
+    shared = mounts(rest[:at])
+    entry = split(rest[:at], CONTAINER_VALUED).value("--entrypoint")
     words = (*((entry,) if entry else ()), *rest[at + 1 :])
     if not words:
         return None
-    given = split(rest[:at], _CONTAINER_VALUED)
+    given = split(rest[:at], CONTAINER_VALUED)
     inside = args[verb] == "run" and verb == 0 and not any(given.has(name) for name in _REACHES_OUT)
-    return Unwrapped(commands=(tuple(_mounted(word, mounts) for word in words),), cwd=UNKNOWN, inside=inside)
+    return Unwrapped(commands=(tuple(_mounted(word, shared) for word in words),), cwd=UNKNOWN, inside=inside)
 
 
-def _mounts(options: tuple[str, ...]) -> list[tuple[str, str]]:
+def mounts(options: tuple[str, ...]) -> list[tuple[str, str]]:
     """Directories of the machine and where a container sees them."""
-    found = split(options, _CONTAINER_VALUED)
-    mounts = [tuple(value.split(":")[:2]) for value in found.all("-v", "--volume") if ":" in value]
-    for value in found.all("--mount"):
+    given = split(options, CONTAINER_VALUED)
+    found = [tuple(value.split(":")[:2]) for value in given.all("-v", "--volume") if ":" in value]
+    for value in given.all("--mount"):
         parts = dict(part.partition("=")[::2] for part in value.split(","))
         source = parts.get("source") or parts.get("src")
         target = parts.get("target") or parts.get("destination") or parts.get("dst")
         if source and target:
-            mounts.append((source, target))
-    return [(pair[0], pair[1]) for pair in mounts if pair[0][:1] in "/.~"]
+            found.append((source, target))
+    return [(pair[0], pair[1]) for pair in found if pair[0][:1] in "/.~"]
 
 
 def _mounted(word: str, mounts: list[tuple[str, str]]) -> str:

@@ -9,11 +9,12 @@ import msgspec
 
 from reflexd.shell.arguments import Parsed, only_looks, parse, roles
 from reflexd.shell.calls import Call
+from reflexd.shell.dbtarget import of_tool
 from reflexd.shell.fields import UNKNOWN, UNSET, shown
 from reflexd.shell.operands import effect
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import LOOKS, Doing, Row, find_operation, find_row
-from reflexd.shell.realms import places
+from reflexd.shell.realms import data, places
 from reflexd.types import Effect, EffectKind
 
 WORDS_SHOWN = 8
@@ -79,9 +80,17 @@ def _whole(
     force: bool = False,
 ) -> Effect:
     words = (title, *parsed.operands)[:WORDS_SHOWN]
-    where = dict.fromkeys((*places(realm, call, parsed, ground), *does.places))
+    kind, target = does.kind, " ".join(map(shown, words))
+    told = data().realm.get(realm)
+    if told is not None and told.database:
+        database = of_tool(told, call, parsed, ground)
+        lies = database.places
+        kind = "change" if kind == "destroy" and database.passing else kind
+    else:
+        lies = places(realm, call, parsed, ground)
+    where = dict.fromkeys((*lies, *does.places))
     detail = title.partition(" ")[2] or title
-    return Effect(does.kind, " ".join(map(shown, words)), tuple(where), deep, force, detail)
+    return Effect(kind, target, tuple(where), deep, force, detail)
 
 
 def _by_verb(call: Call, name: str, base: Row, parsed: Parsed, ground: Ground) -> tuple[list[Effect], bool]:
@@ -95,7 +104,7 @@ def _by_verb(call: Call, name: str, base: Row, parsed: Parsed, ground: Ground) -
     does: _Verb
     if not fits:
         at, does = len(parsed.operands), doing(base, parsed)
-    elif parsed.strange:
+    elif parsed.strange or base.tasks:
         # The value of an option that nobody named may stand where the verb seems to.
         at, does = min(fits, key=lambda fit: _severity(fit[1]))
     else:

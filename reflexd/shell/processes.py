@@ -9,7 +9,7 @@ from reflexd.shell.calls import Call
 from reflexd.shell.fields import GLOB_MARKS, UNKNOWN, UNSET, shown
 from reflexd.shell.options import names, split
 from reflexd.shell.places import Ground
-from reflexd.shell.realms import REMOTE
+from reflexd.shell.realms import machines
 from reflexd.types import Effect, Place
 
 _NAME = "reflexd"
@@ -116,7 +116,7 @@ _ALL = names("poweroff reboot halt suspend hibernate hybrid-sleep kexec soft-reb
 
 def _controls(call: Call, words: tuple[str, ...], own: bool, all_of_it: bool = False) -> Effect:
     """A service is stopped, started again or switched off: the user's own, or one of the machine."""
-    here: tuple[Place, ...] = ("elsewhere", "unknown") if not REMOTE.isdisjoint(call.via) else ("system",)
+    here: tuple[Place, ...] = ("elsewhere", "unknown") if machines(call) else ("system",)
     where: tuple[Place, ...] = ("service",) if own and not all_of_it else here
     return Effect("control", " ".join((call.name, *map(shown, words[:3]))), where, detail=call.name)
 

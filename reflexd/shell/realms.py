@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from importlib import resources
 from typing import Literal
 
 import msgspec
@@ -22,11 +20,13 @@ from reflexd.shell.arguments import Parsed
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import UNKNOWN, UNSET, shown
 from reflexd.shell.places import Ground
+from reflexd.shell.programs import find_row
+from reflexd.shell.tables import table
 from reflexd.types import Place
 
 FORMAT = 2
-REMOTE = frozenset({"ssh", "mosh"})
-"""Wrappers under which this machine is another one."""
+_REMOTE = ("ssh", "mosh")
+"""Wrappers under which this machine is another one; the machine's name follows."""
 
 
 class Realm(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,6 +41,11 @@ class Realm(Struct, frozen=True, forbid_unknown_fields=True):
     local: tuple[str, ...] = ()
     here: Place | Literal[""] = ""
     tiered: bool = False
+    stages: str = ""
+    stage_env: tuple[str, ...] = ()
+    database: bool = False
+    hosts: str = ""
+    same_as: str = ""
 
 
 class _Data(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,11 +58,20 @@ class _Data(Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def data() -> _Data:
-    raw = resources.files("reflexd.config").joinpath("realms.toml").read_text()
-    read = msgspec.convert(tomllib.loads(raw), _Data)
+    read = table("realms.toml", _Data)
     if read.realms != FORMAT:
         raise ValueError(f"realms.toml: format {read.realms}, this reads {FORMAT}")
-    return read
+    realms = {name: _whole(realm, read.realm) for name, realm in read.realm.items()}
+    return msgspec.structs.replace(read, realm=realms)
+
+
+def _whole(realm: Realm, every: dict[str, Realm]) -> Realm:
+    """With what the one that it is the same as says, where it says nothing itself."""
+    if not realm.same_as:
+        return realm
+    base = every[realm.same_as]
+    own = {name: value for name in realm.__struct_fields__ if (value := getattr(realm, name))}
+    return msgspec.structs.replace(base, **own)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -100,18 +114,26 @@ def places(realm: str, call: Call, parsed: Parsed, ground: Ground) -> tuple[Plac
     if known is None:
         return ("elsewhere",)
     named = _named(known, call, parsed, ground)
-    remote = not REMOTE.isdisjoint(call.via)
+    hosts = machines(call)
+    remote = bool(hosts)
     if named and not remote and all(_matches(name, known.local) for name in named):
         return ("service",)
     if not named and known.here and not remote:
         return (known.here,)
     told = (*named, *_values(parsed, known.words))
-    raising = (*told, *_around(known, call, parsed, ground, bool(named)))
+    raising = (*told, *hosts, *_around(known, call, parsed, ground, bool(named)))
     if any(means_production(text, ground) for text in raising):
         return ("elsewhere", "production")
-    if remote or (known.tiered and not any(ordinary(text) for text in told if UNKNOWN not in text)):
+    if (remote and not all(map(ordinary, hosts))) or (
+        known.tiered and not remote and not any(ordinary(text) for text in told if UNKNOWN not in text)
+    ):
         return ("elsewhere", "unknown")
     return ("elsewhere",)
+
+
+def machines(call: Call) -> tuple[str, ...]:
+    """The machines that a call runs on, where that is not this one."""
+    return tuple(shown(wrapper) for wrapper in call.via if wrapper.partition(" ")[0] in _REMOTE)
 
 
 def _named(realm: Realm, call: Call, parsed: Parsed, ground: Ground) -> tuple[str, ...]:
@@ -121,7 +143,7 @@ def _named(realm: Realm, call: Call, parsed: Parsed, ground: Ground) -> tuple[st
         given = (*given, *parsed.operands)
     if given:
         return given
-    for variables in (call.assigned, ground.env):
+    for variables in (call.assigned, call.exported, ground.env):
         held = tuple(value for name, value in variables if value and _matches(name, realm.env))
         if held:
             return held
@@ -132,9 +154,26 @@ def _around(realm: Realm, call: Call, parsed: Parsed, ground: Ground, named: boo
     """What can say production, but never that it is not."""
     if realm.operands == "more":
         yield from parsed.operands
-    yield from (value for name, value in (*call.assigned, *ground.env) if _matches(name, realm.hints))
+    yield from (value for name, value in variables(call, ground) if _matches(name, realm.hints))
+    yield from around(call, ground)
     if realm.directory == "always" or (realm.directory == "open" and not named):
         yield _below_home(call.cwd, ground.home)
+
+
+def variables(call: Call, ground: Ground) -> tuple[tuple[str, str], ...]:
+    """What the call finds in its environment, the nearest setting first."""
+    return (*call.assigned, *call.exported, *ground.env)
+
+
+def around(call: Call, ground: Ground) -> Iterable[str]:
+    """What the wrappers of a call say about where it runs: their own words, and the settings that they look at."""
+    yield from call.around
+    for name in call.via:
+        row = find_row(name)
+        realm = data().realm.get(row.realm) if row is not None else None
+        if realm is not None:
+            settings = (*realm.env, *realm.hints)
+            yield from (value for each, value in variables(call, ground) if value and _matches(each, settings))
 
 
 def _below_home(path: str, home: str) -> str:

@@ -1,0 +1,78 @@
+"""kubectl: what is deleted comes back or does not, and which reading shows keys; the rest is in its rows."""
+
+from __future__ import annotations
+
+import msgspec
+
+from reflexd.shell.arguments import Parsed, parse
+from reflexd.shell.calls import Call
+from reflexd.shell.fields import shown
+from reflexd.shell.operands import effect
+from reflexd.shell.operations import harmless, operation
+from reflexd.shell.options import names
+from reflexd.shell.places import Ground
+from reflexd.shell.programs import Row, find_row
+from reflexd.shell.realms import places
+from reflexd.types import Effect
+
+_REPLACED = names("po pod pods job jobs job.batch jobs.batch rs replicaset replicasets event events ev lease leases")
+"""What a controller makes again."""
+_SECRETS = names("secret secrets secret.v1 secrets.v1 sealedsecret sealedsecrets")
+_PLAIN_OUTPUTS = ("name", "wide")
+_BULK = names("--all -l --selector --field-selector -A --all-namespaces -f --filename -k --kustomize --raw")
+
+
+def _kubectl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    row = find_row("kubectl get")
+    base = find_row("kubectl")
+    assert row is not None
+    assert base is not None
+    parsed = parse(call.argv[1:], row)
+    verb, rest = parsed.operands[:1], parsed.operands[1:]
+    found, looks = operation(call, call.name, ground) or ([], not verb and harmless(call, base, parsed))
+    match verb:
+        case ("get",) if _shows_secrets(parsed, rest):
+            found = [*found, Effect("read", f"kubectl get {_shown(rest)}", ("elsewhere", "credentials"), detail="get")]
+        case ("delete",) if rest and _resources(rest) <= _REPLACED and not parsed.has(_BULK):
+            found = [msgspec.structs.replace(made, kind="change") if made.kind == "destroy" else made for made in found]
+        case ("cp",):
+            found, looks = _copied(call, row, found, rest, ground), False
+        case ("exec",) | ("attach",):
+            where = places("kube", call, Parsed(parsed.flags, parsed.values, rest, False), ground)
+            found, looks = [*found, Effect("connect", f"kubectl exec {_shown(rest[:1])}", where, detail="exec")], False
+        case _:
+            pass
+    return found, looks and not any(made.kind == "read" for made in found)
+
+
+def _resources(words: tuple[str, ...]) -> set[str]:
+    """The kinds that the operands name: `pod a b`, `pod/a svc/b`, `pods,services`."""
+    if any("/" in word for word in words):
+        return {word.partition("/")[0].lower() for word in words}
+    return {shown(kind).lower() for kind in words[0].split(",")}
+
+
+def _shows_secrets(parsed: Parsed, rest: tuple[str, ...]) -> bool:
+    raw = [value for name, value in parsed.values if name == "--raw"]
+    if any("/secrets" in path for path in raw):
+        return True
+    outputs = [value for name, value in parsed.values if name in ("-o", "--output", "--template")]
+    printed = [output for output in outputs if output not in _PLAIN_OUTPUTS]
+    return bool(rest) and bool(printed) and not _SECRETS.isdisjoint(_resources(rest))
+
+
+def _copied(call: Call, row: Row, found: list[Effect], rest: tuple[str, ...], ground: Ground) -> list[Effect]:
+    """Into a pod it changes what runs there; out of one it writes here."""
+    if len(rest) < 2:
+        return found
+    here = [word for word in rest[:2] if ":" not in word]
+    into = ":" in rest[1]
+    made = [effect("read" if into else "write", word, call, ground, deep=into, detail="kubectl cp") for word in here]
+    return [*(each for each in made if each), *(found if into else ())]
+
+
+def _shown(words: tuple[str, ...]) -> str:
+    return " ".join(map(shown, words[:4]))
+
+
+SPECIAL = dict.fromkeys(("kubectl", "oc", "kubecolor"), _kubectl)
