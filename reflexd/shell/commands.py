@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from reflexd.shell import builtins, foreign, local, sources
 from reflexd.shell.calls import Call, Redirect
 from reflexd.shell.carriers import Unwrapped
-from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, STAR, UNKNOWN, UNSET, known, shown
+from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, PIPED, STAR, UNKNOWN, UNSET, known, shown
 from reflexd.shell.known import RISKY, SHELLS
 from reflexd.shell.options import names
 from reflexd.shell.output import printed
@@ -31,6 +31,7 @@ _SHELL_WORDS = names("coproc noglob nocorrect { -")
 _HOOKS = re.compile(
     r"(?:PS[0-4]|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|GIT_ASKPASS|LESSOPEN)\Z"
 )
+_READS = names("read mapfile readarray")
 _EVALUATES = names("let read unset declare typeset local export readonly test [ [[ printf mapfile")
 
 
@@ -72,8 +73,8 @@ def run(
         argv = (first[1:], *argv[1:])
     if first in _EVALUATES:
         for word in argv[1:]:
-            if ("$(" in word or "`" in word) and (first != "printf" or argv[1] == "-v"):
-                script.expander.heredoc(word)  # a subscript in such a word is evaluated once more
+            if first != "printf" or argv[1] == "-v":
+                script.expander.evaluated(word)
     aliased: str | None = None
     if "/" not in first and not program:
         bodies = shell.functions.get(first, ())
@@ -99,6 +100,8 @@ def run(
     call = Call(argv, shell.cwd, assigned, redirects, stdin, fed, via, exported=shell.exported())
     walk.note(call)
     builtins.apply(shell, call)
+    if first in _READS and stdin:
+        script.expander.evaluated(stdin)
     output = _runs(script, call, nest)
     shell.variables["_"] = [argv[-1]]
     builtins.written(shell, redirects, output, builtins.downloads(call))
@@ -123,11 +126,12 @@ def hooked(script: Script, name: str, value: str, via: tuple[str, ...]) -> None:
     """A variable whose value some program runs later."""
     if not value:
         return
+    script.expander.evaluated(value)
     if _HOOKS.match(name):
         script.walk.code(
             value.translate(LITERAL).lstrip("|-"), script.shell.copy(), None, "", (*via, name), script.depth + 1
         )
-    elif name in ("BASH_ENV", "ENV") and known(value):
+    elif name in ("BASH_ENV", "ENV") and known(value.removeprefix(PIPED)):
         run(script, (".", value), (), (), None, "", (*via, name), 1)
 
 

@@ -28,6 +28,7 @@ _CUT = re.compile(r":\s*(-?\d+)(?::\s*(-?\d+))?\Z")
 LEVEL_MAX = 24  # of ${...} within ${...}
 VALUE_MAX = 64 * 1024
 
+SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[[^\n]*?(?:\$\(|`)")
 Values = list[str] | None
 """What a variable holds: its elements, [] for set but empty arrays, None for not known."""
 
@@ -84,6 +85,11 @@ class Expander:
         pieces = Pieces("")
         self._double(raw, 0, len(raw), pieces, closing="")
         return "".join(pieces.done())
+
+    def evaluated(self, text: str) -> None:
+        """Text that arithmetic is done with: what a subscript in it substitutes is run."""
+        if SUBSCRIPT.search(text):
+            self.heredoc(text)
 
     def _word(self, raw: str, split: bool = True) -> list[str]:
         self._level += 1
@@ -189,14 +195,18 @@ class Expander:
             stop = closed_end(raw, i + 1)
             inner = raw[i + 2 : stop - 1]
             if inner.startswith("(") and inner.endswith(")"):
-                self._double(inner, 1, len(inner) - 1, Pieces(""))
+                sum_ = Pieces("")
+                self._double(inner, 1, len(inner) - 1, sum_)
+                self.evaluated("".join(sum_.done()))
                 pieces.value([UNKNOWN], quoted)
             else:
                 pieces.value([self._output(inner)], quoted)
             return stop
         if after == "{":
             stop = closed_end(raw, i + 1)
-            pieces.value(self._parameter(raw[i + 2 : stop - 1]), quoted)
+            body = raw[i + 2 : stop - 1]
+            values = self._parameter(body)
+            pieces.value([self._joined(values)] if quoted and body.endswith("[*]") else values, quoted)
             return stop
         name = _NAME.match(raw, i + 1) if after else None
         if not name:
@@ -217,7 +227,10 @@ class Expander:
             return [] if name in "@*" else [""]
         if found is None:
             return [UNKNOWN]
-        return [" ".join(found)] if joined else list(found)
+        return [self._joined(found)] if joined else list(found)
+
+    def _joined(self, values: list[str]) -> str:
+        return self._separators()[:1].join(values)
 
     def _parameter(self, body: str) -> list[str]:
         """The fields of ${body}. Every form that is not computed exactly yields an unknown; what it runs is run."""

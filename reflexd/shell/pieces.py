@@ -44,7 +44,7 @@ class Pieces:
         separators = self._separators
         words = value.split() if separators == " \t\n" else re.split(f"[{re.escape(separators)}]+", value)
         words = [word for word in words if word]
-        if value[:1] in separators:
+        if value and value[0] in separators:
             self._close()
         for number, word in enumerate(words):
             if number:

@@ -155,7 +155,8 @@ class Script:
         if body is not None and body.type == "command":
             output = self._command(body, tuple(redirects), stdin, fed, nest, extra)
         else:
-            output = "" if body is None else self.node(body, stdin, fed, nest)
+            # Nothing but `<file` stands for what the file holds, within $( ).
+            output = (stdin if fed else "") if body is None else self.node(body, stdin, fed, nest)
             if redirects:
                 self.walk.note(Call((), self.shell.cwd, redirects=tuple(redirects), via=self.via))
                 builtins.written(self.shell, redirects, output, False)
@@ -245,8 +246,7 @@ class Script:
         for word in words[1:]:
             name, _, value = word.partition("=")
             commands.hooked(self, name, value, self.via)
-            if "$(" in name or "`" in name:
-                self.expander.heredoc(name)
+            self.expander.evaluated(word)
         self.walk.note(Call(tuple(words), self.shell.cwd, via=self.via))
         return ""
 
@@ -274,6 +274,8 @@ class Script:
             self._expression(name, 0)
             held = self.shell.variables.get(spelled.partition("[")[0])
             index = spelled.partition("[")[2].rstrip("]")
+            if spelled.startswith("BASH_ALIASES["):
+                self.shell.aliases[self.expander.text(index)] = text
             if index.isdigit() and int(index) == len(held or ()):
                 self.shell.variables[spelled.partition("[")[0]] = [*(held or ()), text]
             else:
@@ -292,9 +294,7 @@ class Script:
         if node.type in _WORDS:
             raw = self.raw(node)
             self.walk.count()
-            self.expander.text(raw)
-            if node.type == "raw_string" and "[$(" in raw:
-                self.expander.heredoc(raw)  # a subscript in a test is evaluated once more
+            self.expander.evaluated(self.expander.text(raw))
             return
         for child in node.named_children:
             if child.type in ("command", "pipeline", "list", "redirected_statement", "subshell"):
