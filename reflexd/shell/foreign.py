@@ -75,7 +75,7 @@ _HANDS = re.compile(
 )
 _TREE = re.compile(
     r"(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?"
-    r"|\bfs(?:\.promises|p)?\.(?:rm|rmdir|remove)|unlink\s*\(?\s*glob|unlink_tree|file delete -force)"
+    r"|\bfs(?:\.promises|p)?\.(?:rm|rmdir|remove)\b|unlink\s*\(?\s*glob|unlink_tree|file delete -force)"
     r"\s*\(?\s*(?P<args>.{0,200})",
     re.S,
 )

@@ -36,6 +36,7 @@ _MANIFESTS = {
     "composer": ("composer.json",),
 }
 _NAME = re.compile(r"(?P<name>@?[\w.-]+(?:/[\w.-]+)*)(?:\[[\w,.-]*\])?(?:(?:@|[=<>~!]=?|:)[\w.*^~<>=!, -]*)?\Z")
+_CONTAINERS = names("container docker podman nerdctl docker-compose podman-compose devcontainer")
 _GLOBAL = names("-g --global --user tool self global")
 
 
@@ -47,12 +48,18 @@ def package(word: str, call: Call, ground: Ground, detail: str) -> Effect | None
         or re.split(r"[@=<>~!\[; ]", word.lower(), maxsplit=1)[0] in _MANAGERS
     ):
         return None
-    return Effect("install", shown(word), ("elsewhere",), detail=detail)
+    return _brought(word, call, detail)
+
+
+def _brought(word: str, call: Call, detail: str) -> Effect:
+    """In a container it stays there."""
+    inside = not _CONTAINERS.isdisjoint(call.via)
+    return Effect("install", shown(word), ("outside",) if inside else ("elsewhere",), detail=detail)
 
 
 def source(word: str, call: Call, ground: Ground, detail: str) -> Effect | None:
     """`word` says where packages come from: a list of them or an index."""
-    return Effect("install", shown(word), ("elsewhere",), detail=detail) if _URL.match(word) else None
+    return _brought(word, call, detail) if _URL.match(word) else None
 
 
 def _named(word: str, call: Call, ground: Ground, manager: str) -> bool:

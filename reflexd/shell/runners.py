@@ -12,7 +12,7 @@ import re
 from msgspec import Struct
 
 from reflexd.shell.calls import Call
-from reflexd.shell.fields import UNKNOWN, known, shown
+from reflexd.shell.fields import UNKNOWN, known
 from reflexd.shell.options import command_at, names
 from reflexd.shell.packages import is_local, package, source
 from reflexd.shell.places import Ground
@@ -49,8 +49,9 @@ _DLX = Runner(
 )
 _UV = Runner(
     names(
-        "-p --python --directory --project --config-file --cache-dir --env-file --color --python-platform -C --link-mode"
-        " --config-setting --no-binary-package --no-build-package --exclude-newer --resolution --prerelease --extra"
+        "-p --python --directory --project --config-file --cache-dir --env-file --color -C --link-mode"
+        " --python-platform --config-setting --no-binary-package --no-build-package --exclude-newer --resolution"
+        " --prerelease --extra"
         " --group --only-group --no-group --no-extra --package -c --constraints -b --overrides -P --upgrade-package"
         " --refresh-package --reinstall-package -m --module --index-strategy --keyring-provider --torch-backend"
     ),
@@ -140,14 +141,15 @@ def _of_project(word: str, call: Call, ground: Ground, title: str) -> list[Effec
     if is_local(word) or word in known_programs() or not call.cwd.startswith("/") or UNKNOWN in call.cwd:
         return []
     manifest = ground.want("file", posixpath.join(call.cwd, "package.json"))
-    if manifest is None or manifest.problem or f'"{word}"' in manifest.text:
+    if manifest is None or manifest.problem:
         return []
-    if "/" in word:  # a scoped package: the program in it is called otherwise
-        return [Effect("install", shown(word), ("elsewhere",), detail=title)]
+    made = package(word, call, ground, title)
+    if made is None or "/" in word:  # a scoped package: the program in it is called otherwise
+        return [made] if made else []
     above = call.cwd
     for _ in range(PARENTS_MAX):
         bin_ = ground.want("file", posixpath.join(above, "node_modules/.bin", word))
         if bin_ is None or bin_.problem != "missing":
             return []
         above = posixpath.dirname(above)
-    return [Effect("install", shown(word), ("elsewhere",), detail=title)]
+    return [made]
