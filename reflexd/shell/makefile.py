@@ -209,8 +209,7 @@ def _run(
     waiting = list(goals) or [made.goal]
     done: set[str] = set()
     shell = made.variables.value("SHELL").rpartition("/")[2].split(" ")[0]
-    while waiting:
-        target = waiting.pop(0)
+    for target in waiting:  # grows while it is walked
         if target in done or not target:
             continue
         done.add(target)
@@ -219,7 +218,7 @@ def _run(
             break
         for rule, found in made.matching(target):
             needs = [need.replace("%", found, 1) for need in rule.needs]
-            waiting.extend(needs)
+            waiting.extend(dict.fromkeys(needs))
             held = made.variables.scope(target, needs, found, made.scoped.get(target, ()))
             lines = [_recipe(line, held) for line in rule.recipe]
             for script in ["\n".join(lines)] if made.oneshell else lines:

@@ -40,9 +40,9 @@ def logical_lines(text: str) -> Iterator[tuple[str, bool]]:
             line = line[1:]
         slashes = len(line) - len(line.rstrip("\\"))
         if slashes % 2:
-            held.append(line if recipe else line[:-1] + " ")
+            held.append(line if recipe else line[:-1].strip())
             continue
-        whole = "\n".join((*held, line)) if recipe else "".join((*held, line))
+        whole = "\n".join((*held, line)) if recipe else " ".join((*held, line.lstrip() if held else line))
         held = []
         if not recipe:
             whole = _uncommented(whole)
@@ -50,7 +50,7 @@ def logical_lines(text: str) -> Iterator[tuple[str, bool]]:
             prefix = changed[1] if changed else prefix
         yield whole, recipe
     if held:
-        yield "\n".join(held) if recipe else "".join(held), recipe
+        yield ("\n" if recipe else " ").join(held), recipe
 
 
 def _uncommented(line: str) -> str:
