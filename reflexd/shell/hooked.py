@@ -7,8 +7,8 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from reflexd.shell.calls import Call
-from reflexd.shell.carriers import ITEMS_MAX, Unwrapped, commands
-from reflexd.shell.options import command_at, names, split
+from reflexd.shell.carriers import ITEMS_MAX, Unwrapped
+from reflexd.shell.options import names, split
 
 _GIT_PROGRAMS = re.compile(
     r"(?:alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass)|diff\.external|diff\..*\.(?:command|textconv)"
@@ -69,7 +69,8 @@ def _tar(call: Call) -> Unwrapped | None:
 
 
 def _rsync(call: Call) -> Unwrapped | None:
-    code = split(call.argv[1:], names("-e --rsh --exclude --include -f")).all("-e", "--rsh")
+    found = split(call.argv[1:], names("-e --rsh --rsync-path --exclude --include -f"))
+    code = found.all("-e", "--rsh", "--rsync-path")
     return Unwrapped(code=code) if code else None
 
 
@@ -89,7 +90,7 @@ def _at(call: Call) -> Unwrapped | None:
 
 
 def _crontab(call: Call) -> Unwrapped | None:
-    if call.stdin is None or "-" not in call.argv:
+    if call.stdin is None or any(word in ("-l", "-r", "-e") for word in call.argv[1:]):
         return None
     lines = [re.sub(r"^\s*(?:@\w+|(?:\S+\s+){5})", "", line) for line in call.stdin.splitlines() if line[:1] != "#"]
     return Unwrapped(code=tuple(line for line in lines if line.strip())[:ITEMS_MAX])
@@ -99,6 +100,7 @@ def _make(call: Call) -> Unwrapped | None:
     """A makefile that comes on the standard input, and $(shell ...) among the words."""
     found = split(call.argv[1:], names("-f --file --makefile -C -j -o -W -I"))
     code = [m for word in call.argv[1:] for m in re.findall(r"\$\(shell ([^)]*)\)", word)]
+    code.extend(word.partition("=")[2] for word in call.argv[1:] if re.match(r"(?:SHELL|MAKE)\s*[:?]?=", word))
     if call.stdin is not None and found.value("-f", "--file", "--makefile") in ("-", "/dev/stdin"):
         lines = [line for line in call.stdin.splitlines() if line[:1] == "\t"]
         lines.extend(line.partition(";")[2] for line in call.stdin.splitlines() if re.match(r"[^\t#=]*:[^=]*;", line))
@@ -128,40 +130,6 @@ def _prompt(call: Call) -> Unwrapped | None:
     return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
 
 
-def _man(call: Call) -> Unwrapped | None:
-    code = split(call.argv[1:], names("-P --pager")).all("-P", "--pager")
-    return Unwrapped(code=code) if code else None
-
-
-def _tmux(call: Call) -> Unwrapped | None:
-    """A command for a new window, and text typed into one that is there."""
-    args = call.argv[1:]
-    verbs = names(
-        "new new-session neww new-window splitw split-window send send-keys respawn-pane run run-shell if-shell popup"
-    )
-    at = next((i for i, word in enumerate(args) if word in verbs), None)
-    if at is None:
-        return None
-    words = split(args[at + 1 :], names("-s -n -t -c -x -y -F -e -l -p -N -b")).operands
-    words = tuple(word for word in words if word not in ("Enter", "C-m", "Space", "C-c", "C-d"))
-    return Unwrapped(code=(" ".join(words),)) if words else None
-
-
-def _screen(call: Call) -> Unwrapped | None:
-    args = call.argv[1:]
-    if "stuff" in args:
-        text = " ".join(args[args.index("stuff") + 1 :])
-        return Unwrapped(code=(text.replace("\\n", "\n").replace("^M", "\n"),))
-    return commands(args[command_at(args, names("-S -t -c -e -s -T -p -h -L")) :])
-
-
-def _each(call: Call) -> Unwrapped | None:
-    """Every operand is a command line of its own."""
-    words = split(call.argv[1:], names("-n --names -c --prefix-colors --exec -x -w --watch -e --ext"))
-    code = (*words.operands, *words.all("--exec", "-x"))
-    return Unwrapped(code=tuple(text for text in code if " " in text)[:ITEMS_MAX]) or None
-
-
 def _powershell(call: Call) -> Unwrapped | None:
     args = call.argv[1:]
     for i, word in enumerate(args):
@@ -172,24 +140,11 @@ def _powershell(call: Call) -> Unwrapped | None:
     return None
 
 
-def _terminal(call: Call) -> Unwrapped | None:
-    args = call.argv[1:]
-    at = next((i for i, word in enumerate(args) if word in ("-e", "-x", "--")), None)
-    if at is None or at + 1 >= len(args):
-        return None
-    return Unwrapped(code=(args[at + 1],)) if at + 2 == len(args) else commands(args[at + 1 :])
-
-
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     "sed": _sed,
     "gsed": _sed,
     **dict.fromkeys(("ed", "gdb", "less", "more", "ftp", "sftp", "lftp"), _prompt),
-    "man": _man,
-    "tmux": _tmux,
-    "screen": _screen,
-    **dict.fromkeys(("concurrently", "nodemon", "watchexec", "npm-run-all", "run-p", "run-s"), _each),
     **dict.fromkeys(("pwsh", "powershell", "pwsh.exe", "powershell.exe"), _powershell),
-    **dict.fromkeys(("xterm", "gnome-terminal", "konsole", "alacritty", "kitty", "foot", "wezterm"), _terminal),
     "git": _git,
     "tar": _tar,
     "gtar": _tar,
