@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from reflexd.shell.fields import UNKNOWN
 from reflexd.shell.scan import ansi_c_end, closed_end, quoted_end
 
 FIELDS_MAX = 256
 LENGTH_MAX = 64 * 1024  # of all the words on the way, together
+_MARKS = re.compile(r"[\\'\"`${},]")
 _SEQUENCE = re.compile(r"(-?\d{1,9}|[a-zA-Z])\.\.(-?\d{1,9}|[a-zA-Z])(?:\.\.(-?\d{1,9}))?\Z")
 
 
@@ -37,53 +39,47 @@ def braces(raw: str) -> list[str]:
 
 
 def _first_brace(word: str) -> tuple[str, list[str], str] | None:
-    i, n = 0, len(word)
-    while i < n:
+    """The first brace that is one (it closes, and holds a comma or is a sequence), cut out of the word.
+
+    One pass, whatever is open: a brace that never closes is not looked for from every other one again.
+    """
+    opened: list[list[int]] = []  # of each open brace: where it opens, and its own commas
+    first: tuple[int, list[str], int] | None = None
+    i = 0
+    while found := _MARKS.search(word, i):
+        i = found.start()
         c = word[i]
         if c == "\\":
             i += 2
-        elif c in "'\"`":
+            continue
+        if c in "'\"`":
             i = quoted_end(word, i)
-        elif c == "$" and word[i + 1 : i + 2] in ("{", "("):
-            i = closed_end(word, i + 1)
-        elif c == "$" and word[i + 1 : i + 2] == "'":
-            i = ansi_c_end(word, i + 1)
-        elif c == "{":
-            inside = _choices(word, i)
-            if inside:
-                return word[:i], inside[0], word[inside[1] :]
-            i += 1
-        else:
-            i += 1
-    return None
-
-
-def _choices(word: str, at: int) -> tuple[list[str], int] | None:
-    """The comma-separated choices (or the sequence) of the brace at `at`, and where it ends."""
-    parts, start, depth, i, n = [], at + 1, 0, at + 1, len(word)
-    while i < n:
-        c = word[i]
-        if c == "\\":
-            i += 1
-        elif c in "'\"`":
-            i = quoted_end(word, i) - 1
-        elif c == "$" and word[i + 1 : i + 2] in ("{", "("):
-            i = closed_end(word, i + 1) - 1
-        elif c == "{":
-            depth += 1
-        elif c == "," and not depth:
-            parts.append(word[start:i])
-            start = i + 1
-        elif c == "}" and depth:
-            depth -= 1
-        elif c == "}":
-            parts.append(word[start:i])
-            if len(parts) > 1:
-                return parts, i + 1
-            sequence = _sequence(parts[0])
-            return (sequence, i + 1) if sequence else None
+            continue
+        if c == "$":
+            after = word[i + 1 : i + 2]
+            i = ansi_c_end(word, i + 1) if after == "'" else closed_end(word, i + 1) if after in ("{", "(") else i + 1
+            continue
+        if c == "{":
+            opened.append([i])
+        elif opened and c == ",":
+            opened[-1].append(i)
+        elif opened:
+            at, *commas = opened.pop()
+            inside = _choices(word, at, commas, i)
+            if inside and (first is None or at < first[0]):
+                first = at, inside, i + 1
+            if first and not opened:
+                break
         i += 1
-    return None
+    return (word[: first[0]], first[1], word[first[2] :]) if first else None
+
+
+def _choices(word: str, at: int, commas: list[int], end: int) -> list[str] | None:
+    """The choices of the brace from `at` to `end`; None where it is only text."""
+    if not commas:
+        return _sequence(word[at + 1 : end])
+    edges = [at, *commas, end]
+    return [word[left + 1 : right] for left, right in pairwise(edges)]
 
 
 def _sequence(text: str) -> list[str] | None:

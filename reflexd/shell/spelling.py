@@ -99,7 +99,7 @@ def repaired(text: str) -> str:
     return "".join(out)
 
 
-_APART = re.compile(r"=[^\n]*[<>]|\}[<>]")
+_APART = re.compile(r"^[^=\n]*=[^\n<>]*[<>]|\}[<>]", re.M)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^\]\s]*\])?\+?=")
 _REDIRECTION = re.compile(r"\d*(?:<>|<&|>&|>>|>\||<|>)(?!\()|&>>?")
 _DESCRIPTOR = re.compile(r"\{[A-Za-z_]\w*\}(?=[<>])")
