@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from reflexd.core import verbs
 from reflexd.core.policy import shipped
-from reflexd.shell import databases, places, programs, realms, sqlwords, urls
+from reflexd.shell import databases, gitkeys, places, programs, realms, sqlwords, urls
 
 
 def load() -> None:
     shipped()
     programs.known()
     programs.find_row("")
-    for module in (places, realms, sqlwords, urls, verbs):
+    for module in (gitkeys, places, realms, sqlwords, urls, verbs):
         module.data()
     databases.file()

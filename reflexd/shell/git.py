@@ -6,6 +6,7 @@ from reflexd.shell import gitloss
 from reflexd.shell.arguments import only_looks, parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import GLOB_MARKS, UNKNOWN, UNSET, shown
+from reflexd.shell.gitkeys import run_by
 from reflexd.shell.options import split
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row
@@ -73,7 +74,7 @@ def _git(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     found: list[Effect] = []
     match sub:
         case "push" | "send-pack":
-            found = _push(here, dict(ground.env).get("git_branch", ""))
+            found = _push(here, _branch(here, ground))
         case "config":
             found = _config(here, ground)
         case "rm" | "mv" | "init" | "clone" | "add":
@@ -82,7 +83,30 @@ def _git(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
             found = _outside(here, ground)
     found.extend(gitloss.lost(here, ground))
     row = find_row("git", sub)
-    return found, plain and row is not None and only_looks(parse(rest, row), row)
+    looks = plain and row is not None and only_looks(parse(rest, row), row)
+    return found, looks and not any(name.startswith("GIT_") for name, _ in call.assigned) and _runs_nothing(
+        here, ground
+    )
+
+
+def _runs_nothing(call: Call, ground: Ground) -> bool:
+    """Whether no setting that applies makes this subcommand run a program of somebody's choice."""
+    if not call.cwd.startswith("/") or UNKNOWN in call.cwd:
+        return False
+    around = ground.want("repository", call.cwd)
+    if around is None or around.problem:
+        return around is not None and around.problem == "missing"
+    return not run_by(call.argv[0], around.pairs)
+
+
+def _branch(call: Call, ground: Ground) -> str:
+    """The branch that is checked out, where that is known and bears on the push."""
+    given = dict(ground.env).get("git_branch", "")
+    refs = [word for word in call.argv[1:] if not word.startswith("-")][1:]
+    if given or (refs and not {"HEAD", "@", "+HEAD", "+@"} & set(refs)) or UNKNOWN in call.cwd:
+        return given
+    around = ground.want("repository", call.cwd) if call.cwd.startswith("/") else None
+    return dict(around.pairs).get("branch", "") if around is not None else ""
 
 
 def _push(call: Call, branch: str) -> list[Effect]:

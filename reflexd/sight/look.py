@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 
 from reflexd.core.facts import facts
-from reflexd.sight import disk, links, servers
+from reflexd.sight import around, disk, links, servers
 from reflexd.sight.disk import Unread
 from reflexd.sight.losses import Act, lost
 from reflexd.types import Context, Facts, Seen, Sighting, Tool, Want, WantKind
@@ -105,6 +105,7 @@ LOOKS: Mapping[WantKind, Callable[[str, Context], Sighting]] = {
     "file": _file,
     "entry": _entry,
     "real": _real,
+    "repository": around.repository,
     "losses": _losses,
     "discards": _discards,
     "server": servers.sighting,

@@ -22,10 +22,13 @@ from reflexd.types import (
     Patch,
     Read,
     Search,
+    Seen,
     Shell,
+    Sighting,
     Spawn,
     Tool,
     ToolCall,
+    Want,
     WebSearch,
     Write,
 )
@@ -37,6 +40,7 @@ CONTEXT = Context(
     hook_files=(f"{HOME}/.claude/settings.json", f"{HOME}/.pi/agent/extensions/reflex.ts"),
     own_pids=(4242,),
 )
+NO_REPOSITORY = Seen(((Want("repository", CONTEXT.cwd), Sighting(problem="missing")),))
 HOOKED = '{"hooks": {"PreToolUse": "reflex_hook.py"}}'
 PATCH = "*** Begin Patch\n*** Update File: {}\n@@\n+{}\n*** End Patch"
 
@@ -185,4 +189,8 @@ def test_a_long_command_asks_and_a_deny_in_it_stays_one() -> None:
     ],
 )
 def test_read_only_is_a_proof(command: str, read_only: bool) -> None:
-    assert facts(Shell(command), CONTEXT).read_only is read_only
+    assert facts(Shell(command), CONTEXT, NO_REPOSITORY).read_only is read_only
+
+
+def test_what_only_looks_with_git_is_not_proved_before_its_settings_were_seen() -> None:
+    assert not facts(Shell("git status"), CONTEXT).read_only

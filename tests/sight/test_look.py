@@ -11,7 +11,7 @@ import pytest
 from reflexd.core.decide import decide
 from reflexd.core.policy import shipped
 from reflexd.sight.look import FILE_MAX, understood
-from reflexd.types import Context, Origin, Read, Shell, Tool, ToolCall, Verdict, Write
+from reflexd.types import Context, Facts, Origin, Read, Shell, Tool, ToolCall, Verdict, Write
 
 
 @pytest.fixture
@@ -96,3 +96,56 @@ def test_code_that_cannot_be_read_is_flagged_and_passes(home: Path, name: str, c
 def test_a_pipe_in_the_place_of_a_script_does_not_block(home: Path) -> None:
     os.mkfifo(home / "proj" / "run.sh")
     assert understood(Shell("bash run.sh"), Context(cwd=str(home / "proj"), home=str(home))).unseen
+
+
+def facts_of(home: Path, command: str) -> Facts:
+    return understood(Shell(command), Context(cwd=str(home / "proj"), home=str(home)))
+
+
+def test_looking_with_git_is_proved_by_the_settings_that_apply(home: Path, committed: Path) -> None:
+    for command in ("git status", "git log --oneline", "git diff"):
+        assert facts_of(home, command).read_only
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "command"),
+    [
+        ("core.fsmonitor", "./x", "git status"),
+        ("diff.external", "./x", "git diff"),
+        ("core.pager", "./x", "git log"),
+        ("diff.py.textconv", "sh x", "git show"),
+        ("filter.x.clean", "./x", "git status"),
+        ("gpg.program", "./x", "git log"),
+    ],
+)
+def test_a_setting_that_names_a_program_takes_the_proof_away(
+    home: Path, committed: Path, key: str, value: str, command: str
+) -> None:
+    git(committed, "config", key, value)
+    assert not facts_of(home, command).read_only
+    assert facts_of(home, "git rev-parse HEAD").read_only
+
+
+def test_a_setting_included_from_elsewhere_counts(home: Path, committed: Path) -> None:
+    (home / "more").write_text("[core]\n\tfsmonitor = ./x\n")
+    (home / ".gitconfig").write_text(f"[include]\n\tpath = {home}/more\n")
+    assert not facts_of(home, "git status").read_only
+
+
+def test_a_setting_that_names_no_program_of_anybodys_own_is_fine(home: Path, committed: Path) -> None:
+    git(committed, "config", "core.fsmonitor", "true")
+    git(committed, "config", "core.pager", "less -R")
+    assert facts_of(home, "git status").read_only
+    assert facts_of(home, "git log").read_only
+
+
+def test_the_branch_that_is_checked_out_is_the_one_that_is_pushed(home: Path, committed: Path) -> None:
+    git(committed, "checkout", "-q", "-b", "feat")
+    assert judged(home, "git push -f").rule == "push-force"
+    git(committed, "checkout", "-q", "-b", "main")
+    assert judged(home, "git push -f").rule == "push-main"
+    assert judged(home, "git push -f origin HEAD").rule == "push-main"
+
+
+def test_where_no_repository_is_git_has_nothing_to_run(home: Path) -> None:
+    assert facts_of(home, "git status").read_only
