@@ -13,7 +13,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
-from reflexd.types import Agent, Facts, Mode, Profile, Verdict
+from reflexd.types import Agent, Facts, Mode, Near, Profile, Verdict
 
 AGENT = "ctl"
 FAILED, REFUSED = 1, 3
@@ -38,11 +38,12 @@ class CheckRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class CheckResult(Struct, frozen=True):
-    """`facts` is None where the call was not understood; the verdict then asks."""
+    """`facts` is None where the call was not understood; the verdict then asks. `near`: rules that nearly spoke."""
 
     verdict: Verdict
     facts: Facts | None
     mode: Mode
+    near: tuple[Near, ...] = ()
 
 
 class ModeRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -254,7 +254,7 @@ class Effect(Struct, frozen=True):
     a branch for push, a variable's name for environment, a process for signal. A path can
     lie in several places at once: an agent's settings lie below the home directory too.
     `recursive`: everything below the target as well. `detail` is the program's own word
-    where that helps a reader (a subcommand, a flag).
+    where that helps a reader (a subcommand, a flag). `by`: which of the call's commands would do it, counted from 1.
     """
 
     kind: EffectKind
@@ -263,6 +263,7 @@ class Effect(Struct, frozen=True):
     recursive: bool = False
     force: bool = False
     detail: str = ""
+    by: int = 0
 
 
 class Command(Struct, frozen=True):
@@ -371,6 +372,19 @@ class Finding(Struct, frozen=True):
     rule: str
     decision: Decision
     reason: str
+
+
+class Near(Struct, frozen=True):
+    """A rule that would have spoken of one effect (or of the call) but for one condition, named as in its table.
+
+    `wanted` is what the table says there.
+    """
+
+    rule: str
+    decision: Decision
+    condition: str
+    wanted: str
+    target: str = ""
 
 
 class Verdict(Struct, frozen=True):

@@ -40,7 +40,7 @@ def line(command: str, cwd: str, context: Context, ground: Ground) -> Facts:
         reading = read(command, cwd, context.home, env, given)
         followed = follow(reading, context, ground.seen)
     found: dict[Effect, None] = {}
-    looks = _calls(reading.calls, ground, found)
+    looks = _calls(reading.calls, ground, found, numbered=True)
     _calls(reading.alike, ground, found)
     opaque = reading.opaque[0] if reading.opaque else ""
     if len(command) > COMMAND_MAX:
@@ -64,16 +64,23 @@ def line(command: str, cwd: str, context: Context, ground: Ground) -> Facts:
     )
 
 
-def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None]) -> list[bool]:
-    """Puts the effects of `calls` into `found`; for each call whether it is proved to change nothing."""
+def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None], numbered: bool = False) -> list[bool]:
+    """Puts the effects of `calls` into `found`; for each call whether it is proved to change nothing.
+
+    `numbered`: the calls are the commands of the facts, so an effect says which of them would do it.
+    """
     looks: list[bool] = []
     every: list[Effect] = []
     names_reflex = False
+    number = 0
     for call in calls:
         made, quiet = effects(call, ground)
-        every.extend(made)
         if call.name in _PATCHERS:
-            every.extend(tools.patch(call.stdin or call.argv[-1], ground, call.cwd).effects)
+            made = [*made, *tools.patch(call.stdin or call.argv[-1], ground, call.cwd).effects]
+        if numbered and call.argv:
+            number += 1
+            made = [structs.replace(effect, by=number) for effect in made]
+        every.extend(made)
         looks.append(quiet)
         names_reflex = names_reflex or any(_NAMES_REFLEX.search(word) for word in call.argv)
     if names_reflex:

@@ -252,10 +252,16 @@ def _joined_words(given: Given) -> frozenset[str]:
 
 def _joined(own: Facts, *inner: Facts) -> Facts:
     every = (own, *inner)
-    commands: tuple[Command, ...] = tuple(c for each in every for c in each.commands)
+    commands: list[Command] = []
+    effects: dict[Effect, None] = {}
+    for each in every:
+        before = len(commands)
+        for effect in each.effects:
+            effects[structs.replace(effect, by=effect.by + before) if effect.by else effect] = None
+        commands += each.commands
     return Facts(
-        commands=commands,
-        effects=tuple(dict.fromkeys(e for each in every for e in each.effects)),
+        commands=tuple(commands),
+        effects=tuple(effects),
         read_only=own.read_only,
         opaque=next((each.opaque for each in every if each.opaque), ""),
         unseen=tuple(dict.fromkeys(u for each in every for u in each.unseen)),

@@ -80,11 +80,14 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
 
     def finding(self, facts: Facts, context: Context) -> Finding | None:
         """This rule's opinion, with the first effect that it speaks of in its reason."""
-        return Compiled(self).finding(facts, context, facts.effects)
+        kinds = several(self.when.effect)
+        mine = [effect for effect in facts.effects if not kinds or effect.kind in kinds]
+        return Compiled(self).finding(facts, context, mine)
 
 
-Check = tuple[str, Callable[[Effect], bool]]
-"""The condition's name, and whether it holds."""
+OfEffect = tuple[str, Callable[[Effect], bool]]
+OfCall = tuple[str, Callable[[Facts, Context], bool]]
+"""A condition's name, and whether it holds."""
 
 
 class Compiled:
@@ -94,14 +97,17 @@ class Compiled:
         self.rule = rule
         self.kinds: frozenset[str] = frozenset(several(rule.when.effect))
         self.of_effect = tuple(_of_effect(rule.when))
+        self.of_call = tuple(_of_call(rule.when))
         self.general = not self.of_effect
-        self._checks = tuple(check for _, check in self.of_effect)
+        # Whoever asks about one kind is given effects of that kind alone.
+        self._checks = tuple(check for name, check in self.of_effect if name != "effect" or len(self.kinds) > 1)
         self._decision = Decision(rule.decision)
 
     def finding(self, facts: Facts, context: Context, effects: Sequence[Effect]) -> Finding | None:
         """`effects`: those of the call that the rule may speak of, in their order."""
-        if not all(holds for _, holds in self.of_call(facts, context)):
-            return None
+        for _, holds in self.of_call:
+            if not holds(facts, context):
+                return None
         if self.general:
             return self._found(facts, context, None)
         checks = self._checks
@@ -112,18 +118,6 @@ class Compiled:
             else:
                 return self._found(facts, context, effect)
         return None
-
-    def of_call(self, facts: Facts, context: Context) -> Iterator[tuple[str, bool]]:
-        """The conditions over the call and its session, and whether each holds."""
-        when = self.rule.when
-        if when.opaque is not None:
-            yield "opaque", when.opaque == bool(facts.opaque)
-        if when.unseen is not None:
-            yield "unseen", _unseen(when.unseen, facts)
-        if when.tainted is not None:
-            yield "tainted", when.tainted == bool(context.taint)
-        if when.busy is not None:
-            yield "busy", when.busy == bool(context.past.busy or context.past.pending)
 
     def _found(self, facts: Facts, context: Context, effect: Effect | None) -> Finding:
         wanted = self.rule.when.unseen
@@ -153,20 +147,34 @@ def _unseen(wanted: bool | tuple[UnseenOrigin, ...], facts: Facts) -> bool:
     return any(code.origin in wanted for code in facts.unseen)
 
 
-def _of_effect(when: When) -> Iterator[Check]:
+def _of_call(when: When) -> Iterator[OfCall]:
+    """The conditions over the call and its session."""
+    unseen = when.unseen
+    if when.opaque is not None:
+        yield "opaque", lambda facts, context: bool(facts.opaque) == when.opaque
+    if unseen is not None:
+        yield "unseen", lambda facts, context: _unseen(unseen, facts)
+    if when.tainted is not None:
+        yield "tainted", lambda facts, context: bool(context.taint) == when.tainted
+    if when.busy is not None:
+        yield "busy", lambda facts, context: bool(context.past.busy or context.past.pending) == when.busy
+
+
+def _of_effect(when: When) -> Iterator[OfEffect]:
+    """The conditions over one effect, those that rule out most first."""
     if when.effect:
         kinds = frozenset(several(when.effect))
         yield "effect", lambda effect: effect.kind in kinds
-    if when.recursive is not None:
-        yield "recursive", lambda effect: effect.recursive == when.recursive
-    if when.force is not None:
-        yield "force", lambda effect: effect.force == when.force
     if when.place:
         places = frozenset(several(when.place))
         yield "place", lambda effect: not places.isdisjoint(effect.places)
     if when.except_place:
         spared = frozenset(several(when.except_place))
         yield "except_place", lambda effect: spared.isdisjoint(effect.places)
+    if when.recursive is not None:
+        yield "recursive", lambda effect: effect.recursive == when.recursive
+    if when.force is not None:
+        yield "force", lambda effect: effect.force == when.force
     if when.target:
         target = globs.any_of(several(when.target))
         yield "target", lambda effect: target(effect.target)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 
 import msgspec
 from msgspec import Struct
@@ -11,6 +10,7 @@ from reflexd import paths
 from reflexd.client import Client
 from reflexd.control import CheckRequest, CheckResult
 from reflexd.ctl.calls import Call, Judge, numbered
+from reflexd.ctl.explain import tree
 from reflexd.ctl.rows import printable
 from reflexd.ctl.terminal import error
 from reflexd.errors import ReflexError, Unreachable
@@ -106,28 +106,13 @@ def _local() -> Judge:
 
 
 def _print(result: CheckResult, explain: bool) -> None:
-    verdict, facts = result.verdict, result.facts
+    verdict = result.verdict
     source = verdict.rule or verdict.decided_by
     print(printable(f"{verdict.decision} [{source}] {verdict.reason}".rstrip()))
     if not explain:
         return
-    for found in verdict.findings:
-        print(printable(f"finding  {found.decision} [{found.rule}] {found.reason}"))
-    if facts is None:
-        print("facts    the call was not understood")
-        return
-    for command in facts.commands:
-        via = f" (under {', '.join(command.via)})" if command.via else ""
-        print(printable(f"runs     {shlex.join(command.argv)}{via}"))
-    for effect in facts.effects:
-        how = [word for word, holds in (("recursive", effect.recursive), ("forced", effect.force)) if holds]
-        more = ", ".join((*effect.places, *how))
-        print(printable(f"effect   {effect.kind} {effect.target}" + (f" ({more})" if more else "")))
-    if facts.opaque:
-        print(printable(f"opaque   {facts.opaque}"))
-    if facts.read_only:
-        print("proof    it only reads")
-    print(f"policy   {verdict.policy}, mode {result.mode}")
+    for line in tree(result):
+        print(line)
 
 
 def _batch(file: str, judge: Judge, cwd: str) -> int:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from reflexd import paths, settings
 from reflexd.adapters import claude
 from reflexd.control import CheckRequest, CheckResult, hook_payload
+from reflexd.core.nearly import nearly
 from reflexd.core.policy import Policy
 from reflexd.ctl.calls import Judge
 from reflexd.daemon.programs import Programs
@@ -58,4 +59,5 @@ def _judged(request: CheckRequest, policy: Policy, mode: Mode, around: Callable[
     assert isinstance(event, ToolCall)
     context = around(event.origin)
     ruling = Ruler().looked(event, context, policy)
-    return CheckResult(ruling.verdict, ruling.facts, mode)
+    near = nearly(ruling.facts, ruling.context, ruling.policy)
+    return CheckResult(ruling.verdict, ruling.facts, mode, near)

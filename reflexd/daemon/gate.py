@@ -23,7 +23,9 @@ from msgspec import Struct, structs
 from reflexd.adapters.all import ADAPTERS, Adapter
 from reflexd.control import CheckRequest, CheckResult, hook_payload
 from reflexd.core import tables
+from reflexd.core.nearly import nearly
 from reflexd.core.past import traces
+from reflexd.core.policy import Policy
 from reflexd.daemon import peers
 from reflexd.daemon.journal import Journal, Row, Why, new_id, now
 from reflexd.daemon.lane import Lane
@@ -44,6 +46,7 @@ from reflexd.types import (
     Facts,
     Guarded,
     Mode,
+    Near,
     Origin,
     Reply,
     SessionEnd,
@@ -85,6 +88,13 @@ class Ruled(Struct, frozen=True):
     call: str = ""
     context: Context | None = None
     final: bool = True
+    policy: Policy | None = None
+
+    def near(self) -> tuple[Near, ...]:
+        """The rules that nearly spoke."""
+        if self.facts is None or self.context is None or self.policy is None:
+            return ()
+        return nearly(self.facts, self.context, self.policy)
 
 
 class Gate:
@@ -140,7 +150,7 @@ class Gate:
             ruled = self.rule(hook, self._standing.in_force, request)
         except (PayloadError, ValueError) as e:
             ruled = self._unruled(str(e), "payload")
-        return CheckResult(ruled.verdict, ruled.facts, ruled.mode)
+        return CheckResult(ruled.verdict, ruled.facts, ruled.mode, ruled.near())
 
     def warm(self) -> None:
         """Load what judging reads from this package, so that no call waits for it."""
@@ -165,14 +175,14 @@ class Gate:
         past = self._underway.past(_session(event.origin), hook.began)
         context = self._around.context(event.origin, hook.pid, mode, force.settings.profile, given, past)
         ruling = self._ruler.at_once(event, context, force.policy)
-        return Ruled(ruling.verdict, mode, event, ruling.facts, shown(event.tool), context, ruling.final)
+        return Ruled(ruling.verdict, mode, event, ruling.facts, shown(event.tool), context, ruling.final, ruling.policy)
 
     def _look(self, begun: Ruled, force: InForce) -> Ruled:
         """The same once everything that the call names was looked at. Runs in any thread but the loop's."""
         assert isinstance(begun.event, Guarded)
         assert begun.context is not None
         ruling = self._ruler.looked(begun.event, begun.context, force.policy)
-        return structs.replace(begun, verdict=ruling.verdict, facts=ruling.facts, final=True)
+        return structs.replace(begun, verdict=ruling.verdict, facts=ruling.facts, final=True, policy=ruling.policy)
 
     async def _check(self, hook: Hook) -> Reply:
         ruled = await self._ruled(hook)

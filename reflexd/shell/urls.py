@@ -28,7 +28,7 @@ class _Data(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @functools.cache
-def _data() -> _Data:
+def data() -> _Data:
     return table("hosts.toml", _Data)
 
 
@@ -45,7 +45,7 @@ def host(url: str) -> str:
 
 def is_metadata(name: str) -> bool:
     """Whether a host is where a cloud's machines are told their keys, by name or by address in any spelling."""
-    known = _data().metadata
+    known = data().metadata
     if name in known.names:
         return True
     address = _address(name)
@@ -59,7 +59,7 @@ def is_metadata(name: str) -> bool:
 
 @functools.cache
 def _networks() -> tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]:
-    return tuple(ipaddress.ip_network(each) for each in _data().metadata.networks)
+    return tuple(ipaddress.ip_network(each) for each in data().metadata.networks)
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

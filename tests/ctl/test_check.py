@@ -45,10 +45,29 @@ def test_a_stop_names_its_rule_and_explains(running: World) -> None:
     assert plain.stdout.startswith("deny [")
     assert plain.stdout.count("\n") == 1
     explained = running.ctl("check", "sudo rm -rf ~", "--explain")
-    assert "runs     rm -rf" in explained.stdout
-    assert "under sudo" in explained.stdout
-    assert "effect   delete" in explained.stdout
-    assert "policy" in explained.stdout
+    said = explained.stdout.split("\n")
+    assert said[0].startswith("deny [delete-machine]")
+    assert said[1].startswith("runs     sudo rm -rf")
+    assert said[2].startswith("  runs     rm -rf")
+    assert said[3].startswith("    effect   delete")
+    assert any(line.startswith("decided  deny [delete-machine]") for line in said)
+    assert said[-2].startswith("policy   ")
+
+
+def test_explaining_names_what_was_read_what_was_not_and_what_nearly_spoke(world: World) -> None:
+    there = os.path.join(world.home, "proj")
+    os.makedirs(there)
+    with open(os.path.join(there, "build.sh"), "w") as file:
+        file.write("rm -f notes\n")
+    said = world.ctl("check", "bash build.sh && python3 gone.py && git push -f", "--local", "--explain", "--cwd", there)
+    assert f"read     {there}/build.sh (sha256 " in said.stdout
+    assert f"unseen   {there}/gone.py: missing" in said.stdout
+    assert "decided  deny [push-main]" in said.stdout or "decided  ask [push-force]" in said.stdout
+    assert "nearly   deny [push-all] had target been [*]" in said.stdout
+    near = json.loads(world.ctl("check", "rm -rf src", "--local", "--json", "--cwd", there).stdout)["near"]
+    assert {"rule": "delete-machine", "decision": "deny", "condition": "place"}.items() <= {
+        k: v for n in near if n["rule"] == "delete-machine" for k, v in n.items()
+    }.items()
 
 
 def test_home_and_env_stand_in_for_the_caller_s(world: World) -> None:
@@ -66,7 +85,8 @@ def test_home_and_env_stand_in_for_the_caller_s(world: World) -> None:
         ("Read", "readme.md", 0),
         ("Write", "~/.claude/settings.json", 10),
         ("WebFetch", "https://example.org", 0),
-        ("mcp__files__delete", '{"path": "/"}', 0),
+        ("mcp__files__delete", '{"path": "/"}', 10),
+        ("mcp__files__list", '{"path": "/"}', 0),
     ],
 )
 def test_other_tools(world: World, tool: str, what: str, code: int) -> None:
