@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 
 from reflexd.core.facts import facts
-from reflexd.sight import around, disk, links, servers
+from reflexd.sight import around, disk, kube, links, servers
 from reflexd.sight.disk import Unread
 from reflexd.sight.losses import Act, lost
 from reflexd.types import Context, Facts, Seen, Sighting, Tool, Want, WantKind
@@ -109,4 +109,5 @@ LOOKS: Mapping[WantKind, Callable[[str, Context], Sighting]] = {
     "losses": _losses,
     "discards": _discards,
     "server": servers.sighting,
+    "kube": kube.sighting,
 }
