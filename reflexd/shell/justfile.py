@@ -1,69 +1,132 @@
-"""A justfile's text and the recipes asked for -> the shell code that just would run."""
+"""A justfile's text and the recipes asked for -> the shell code that just would run.
+
+Covered: parameters and defaults, dependencies, variables, aliases, backquotes, recipes for another program.
+What an expression comes to is only known for literals and names; files that it imports are named.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+from msgspec import Struct
 
 from reflexd.shell.calls import Local
 from reflexd.shell.carriers import Unwrapped
+from reflexd.shell.known import SHELLS
 
 RECIPES_MAX = 60
 _HEADER = re.compile(r"@?(?P<name>[A-Za-z_][\w-]*)(?P<parameters>(?:'[^']*'|\"[^\"]*\"|[^:'\"])*):(?!=)(?P<needs>.*)\Z")
 _SETTING = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_][\w-]*)\s*:=\s*(?P<value>.*)\Z")
+_SHELL = re.compile(r"set\s+shell\s*:=(?P<words>.*)\Z")
 _ALIAS = re.compile(r"alias\s+(?P<name>[\w-]+)\s*:=\s*(?P<for>[\w:-]+)")
 _TEXT = re.compile(r"\s*(?:'([^']*)'|\"((?:[^\"\\]|\\.)*)\")\s*\Z")
+_WORD = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 _TICKS = re.compile(r"`([^`]*)`")
 _HOLE = re.compile(r"\{\{(?P<name>[^{}]*)\}\}")
-_UNKNOWN = "${RANDOM}"
 _PARAMETER = re.compile(r"[*+$]*(?P<name>[\w-]+)(?:\s*=\s*(?P<default>'[^']*'|\"[^\"]*\"|\S+))?")
+_UNKNOWN = "${RANDOM}"
 
 
-class _Recipe:
-    __slots__ = ("lines", "name", "needs", "parameters")
+class Parameter(Struct, frozen=True):
+    name: str
+    default: str | None
 
-    def __init__(self, name: str, parameters: list[tuple[str, str, bool]], needs: list[str]) -> None:
-        self.name = name
-        self.parameters = parameters
-        self.needs = needs
-        self.lines: list[str] = []
+
+class Recipe(Struct, frozen=True):
+    name: str
+    parameters: tuple[Parameter, ...]
+    needs: tuple[str, ...]
+    lines: list[str]
+
+
+class Justfile:
+    """A file taken apart. `ticks`: commands that reading it runs; `outside`: what it brings in from other files."""
+
+    def __init__(self, text: str) -> None:
+        self.recipes: dict[str, Recipe] = {}
+        self.values: dict[str, str] = {}
+        self.aliases: dict[str, str] = {}
+        self.ticks: dict[str, None] = {}
+        self.outside: list[str] = []
+        self.shell: tuple[str, ...] = ()
+        current: Recipe | None = None
+        for line in text.replace("\r\n", "\n").split("\n"):
+            if line[:1] in (" ", "\t"):
+                if current is not None and line.strip():
+                    current.lines.append(line)
+            elif line.strip() and line[0] not in "#[":
+                current = self._line(line)
+
+    def _line(self, line: str) -> Recipe | None:
+        if line.startswith(("import", "mod ", "mod?")):
+            self.outside.append(line.strip())
+        elif (shell := _SHELL.match(line)) is not None:
+            self.shell = tuple(one or two for one, two in _WORD.findall(shell["words"]))
+        elif (alias := _ALIAS.match(line)) is not None:
+            self.aliases[alias["name"]] = alias["for"]
+        elif (setting := _SETTING.match(line)) is not None:
+            self.ticks.update((f"({each}\n)", None) for each in _TICKS.findall(setting["value"]))
+            self.values[setting["name"]] = _value(setting["value"])
+        elif (header := _HEADER.match(line)) is not None:
+            parameters = tuple(
+                Parameter(each["name"], _value(each["default"]) if each["default"] else None)
+                for each in _PARAMETER.finditer(header["parameters"])
+            )
+            needs = re.sub(r"\([^()]*\)", _first_word, header["needs"].partition("#")[0])
+            recipe = Recipe(header["name"], parameters, tuple(re.findall(r"[A-Za-z_][\w-]*", needs)), [])
+            self.recipes[recipe.name] = recipe
+            return recipe
+        return None
+
+    def asked(self, words: list[str]) -> Iterator[tuple[Recipe, list[str]]]:
+        """The recipes that run, in their order, each with its arguments."""
+        waiting: list[tuple[str, list[str], bool]] = []
+        while words:
+            name = self.aliases.get(words[0], words[0])
+            taken = len(self.recipes[name].parameters) if name in self.recipes else 0
+            waiting.append((name, words[1 : 1 + taken], False))
+            words = words[1 + taken :]
+        waiting = waiting[::-1] or [(next(iter(self.recipes), ""), [], False)]
+        done: set[str] = set()
+        while waiting and len(done) <= RECIPES_MAX:
+            name, given, ready = waiting.pop()
+            recipe = self.recipes.get(name)
+            if recipe is None or (name in done and not ready):
+                continue
+            if ready:
+                yield recipe, given
+                continue
+            done.add(name)
+            waiting.append((name, given, True))
+            waiting.extend((self.aliases.get(need, need), [], False) for need in reversed(recipe.needs))
 
 
 def read(text: str, file: Local) -> Unwrapped:
-    """`just RECIPE ARGUMENTS...`, the first recipe where none is named. Total; linear in the text."""
-    recipes: dict[str, _Recipe] = {}
-    values: dict[str, str] = {}
-    aliases: dict[str, str] = {}
-    ticks: dict[str, None] = {}
-    outside: list[str] = []
-    current: _Recipe | None = None
-    for line in text.replace("\r\n", "\n").split("\n"):
-        if line[:1] in (" ", "\t"):
-            if current is not None and line.strip():
-                current.lines.append(line)
+    """`just [NAME=VALUE...] RECIPE ARGUMENTS...`, the first recipe where none is named. Total; linear in the text."""
+    made = Justfile(text)
+    words = list(file.arguments)
+    while words and "=" in words[0]:
+        name, _, value = words.pop(0).partition("=")
+        made.values[name] = value
+    code = dict(made.ticks)
+    commands: dict[tuple[str, ...], None] = {}
+    for recipe, given in made.asked(words):
+        held = dict(made.values)
+        for at, parameter in enumerate(recipe.parameters):
+            default = _UNKNOWN if parameter.default is None else parameter.default
+            held[parameter.name] = given[at] if at < len(given) else default
+        lines = [_HOLE.sub(lambda match: _filled(match["name"].strip(), held), line) for line in recipe.lines]  # noqa: B023
+        if lines and lines[0].lstrip().startswith("#!"):
+            commands[_for_another(lines)] = None
             continue
-        if not line.strip() or line[:1] in ("#", "["):
-            continue
-        current = None
-        if line.startswith(("import", "mod ", "mod?")):
-            outside.append(line.strip())
-        elif (alias := _ALIAS.match(line)) is not None:
-            aliases[alias["name"]] = alias["for"]
-        elif (setting := _SETTING.match(line)) is not None:
-            ticks.update((f"({each}\n)", None) for each in _TICKS.findall(setting["value"]))
-            values[setting["name"]] = _value(setting["value"])
-        elif line.startswith("set "):
-            values[line] = ""
-        elif (header := _HEADER.match(line)) is not None:
-            parameters = [
-                (each["name"], _value(each["default"]) if each["default"] else "", each["default"] is not None)
-                for each in _PARAMETER.finditer(header["parameters"])
-            ]
-            needs = re.findall(
-                r"[A-Za-z_][\w-]*", re.sub(r"\([^()]*\)", _first_word, header["needs"].partition("#")[0])
-            )
-            current = _Recipe(header["name"], parameters, needs)
-            recipes[current.name] = current
-    return _run(recipes, values, aliases, ticks, outside, list(file.arguments))
+        for line in _joined(lines):
+            if made.shell and made.shell[0].rpartition("/")[2] not in SHELLS:
+                commands[(*made.shell, line)] = None
+            else:
+                code[f"(\n{line}\n)"] = None
+    opaque = (f"it brings in {made.outside[0]}",) if made.outside else ()
+    return Unwrapped(tuple(commands), tuple(code), opaque=opaque)
 
 
 def _first_word(match: re.Match[str]) -> str:
@@ -71,87 +134,38 @@ def _first_word(match: re.Match[str]) -> str:
     return match[0][1:-1].strip().partition(" ")[0]
 
 
-def _run(
-    recipes: dict[str, _Recipe],
-    values: dict[str, str],
-    aliases: dict[str, str],
-    ticks: dict[str, None],
-    outside: list[str],
-    words: list[str],
-) -> Unwrapped:
-    while words and "=" in words[0]:
-        name, _, value = words.pop(0).partition("=")
-        values[name] = value
-    waiting: list[tuple[str, list[str]]] = []
-    while words:
-        name = aliases.get(words[0], words[0])
-        taken = len(recipes[name].parameters) if name in recipes else 0
-        waiting.append((name, words[1 : 1 + taken]))
-        words = words[1 + taken :]
-    waiting = waiting or [(next(iter(recipes), ""), [])]
-    code = dict(ticks)
-    commands: dict[tuple[str, ...], None] = {}
-    opaque = [f"it brings in {outside[0]}"] if outside else []
-    shell = next((line for line in values if line.startswith("set shell")), "")
-    done: set[str] = set()
-    for name, given in waiting:
-        recipe = recipes.get(name)
-        if recipe is None or name in done:
+def _for_another(lines: list[str]) -> tuple[str, ...]:
+    """A recipe that begins with #!, as the program it names would be given it as an option's value."""
+    words = [word.rpartition("/")[2] for word in lines[0].lstrip()[2:].split() if not word.startswith("-")]
+    program = next((word for word in words if word != "env"), "sh")
+    indent = min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
+    return (
+        program,
+        "-e" if program in ("node", "ruby", "perl") else "-c",
+        "\n".join(line[indent:] for line in lines[1:]),
+    )
+
+
+def _joined(lines: list[str]) -> Iterator[str]:
+    """Lines with continuations joined, without the marks that only just reads."""
+    held: list[str] = []
+    for line in lines:
+        text = line.strip()
+        held.append(text.removesuffix("\\").rstrip())
+        if text.endswith("\\"):
             continue
-        if len(done) >= RECIPES_MAX:
-            opaque.append("it runs too many recipes to be read")
-            break
-        done.add(name)
-        waiting.extend((aliases.get(need, need), []) for need in recipe.needs)
-        held = dict(values)
-        for at, (parameter, default, optional) in enumerate(recipe.parameters):
-            held[parameter] = given[at] if at < len(given) else (default if optional else _UNKNOWN)
-        _recipe(recipe, held, shell, code, commands)
-    return Unwrapped(tuple(commands), tuple(code), opaque=tuple(opaque))
-
-
-def _recipe(
-    recipe: _Recipe,
-    held: dict[str, str],
-    shell: str,
-    code: dict[str, None],
-    commands: dict[tuple[str, ...], None],
-) -> None:
-    lines = [_HOLE.sub(lambda match: _filled(match["name"].strip(), held), line) for line in recipe.lines]
-    first = lines[0].strip() if lines else ""
-    if first.startswith("#!"):
-        program = [word.rpartition("/")[2] for word in first[2:].split() if not word.startswith("-")]
-        program = program[1:] if program[:1] == ["env"] else program
-        body = "\n".join(_dedented(lines[1:]))
-        commands[
-            program[0] if program else "sh", "-e" if program[:1] in (["node"], ["ruby"], ["perl"]) else "-c", body
-        ] = None
-        return
-    joined = re.sub(r"\\\n\s*", " ", "\n".join(line.strip() for line in lines))
-    for line in joined.split("\n"):
-        plain = line.lstrip("@- ")
-        if plain and "bash" not in shell and "sh" not in shell and shell:
-            words = re.findall(r"['\"]([^'\"]*)['\"]", shell)
-            commands[(*words, plain)] = None
-        elif plain:
-            code[f"(\n{plain}\n)"] = None
-
-
-def _dedented(lines: list[str]) -> list[str]:
-    indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
-    return [line[indent:] for line in lines]
+        if plain := " ".join(held).lstrip("@- "):
+            yield plain
+        held = []
 
 
 def _value(text: str) -> str:
     literal = _TEXT.match(text)
     if literal:
         return literal[1] if literal[1] is not None else literal[2]
-    tick = re.fullmatch(r"\s*`([^`]*)`\s*", text)
+    tick = _TICKS.fullmatch(text.strip())
     return f"$({tick[1]})" if tick else _UNKNOWN
 
 
 def _filled(expression: str, held: dict[str, str]) -> str:
-    if expression in held:
-        return held[expression]
-    literal = _TEXT.match(expression)
-    return _value(expression) if literal else _UNKNOWN
+    return held[expression] if expression in held else _value(expression)

@@ -9,6 +9,7 @@ that needs it is not known either. Not covered: rules that are built into make, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from reflexd.shell.calls import Local
 from reflexd.shell.carriers import Unwrapped
@@ -202,30 +203,45 @@ def _run(
 ) -> None:
     if made.includes:
         opaque[f"it includes {made.includes[0]}"] = None
-    elif not made.variables.whole:
-        opaque["it builds rules while it is read"] = None
     # What is run while the file is read, whatever the target.
     code.update((f"({each}\n)", None) for each in made.variables.ran)
-    waiting = list(goals) or [made.goal]
-    done: set[str] = set()
     shell = made.variables.value("SHELL").rpartition("/")[2].split(" ")[0]
-    for target in waiting:  # grows while it is walked
+    for rule, target, found, needs in _in_order(made, goals, opaque):
+        held = made.variables.scope(target, needs, found, made.scoped.get(target, ()))
+        lines = [_recipe(line, held) for line in rule.recipe]
+        for script in ["\n".join(lines)] if made.oneshell else lines:
+            if len(code) > CODE_MAX:
+                opaque["it makes too much to be read"] = None
+            elif script and shell and shell not in SHELLS and UNKNOWN_TEXT not in shell:
+                commands[shell, "-c", script] = None
+            elif script:
+                code[f"{held.exports}(\n{script}\n)"] = None
+    if not made.variables.whole and not made.includes:
+        opaque["it builds rules while it is read"] = None
+
+
+def _in_order(made: Makefile, goals: list[str], opaque: dict[str, None]) -> Iterator[tuple[Rule, str, str, list[str]]]:
+    """The rules that are used, as make comes to them: what a target needs is made before it."""
+    waiting: list[tuple[str, list[tuple[Rule, str, list[str]]] | None]] = [
+        (goal, None) for goal in reversed(goals or [made.goal])
+    ]
+    done: set[str] = set()
+    while waiting:
+        target, ready = waiting.pop()
+        if ready is not None:
+            yield from ((rule, target, found, needs) for rule, found, needs in ready)
+            continue
         if target in done or not target:
             continue
         done.add(target)
-        if len(done) > GOALS_MAX or len(code) > CODE_MAX:
+        if len(done) > GOALS_MAX:
             opaque["it makes too many targets to be read"] = None
-            break
-        for rule, found in made.matching(target):
-            needs = [need.replace("%", found, 1) for need in rule.needs]
-            waiting.extend(dict.fromkeys(needs))
-            held = made.variables.scope(target, needs, found, made.scoped.get(target, ()))
-            lines = [_recipe(line, held) for line in rule.recipe]
-            for script in ["\n".join(lines)] if made.oneshell else lines:
-                if script and shell and shell not in SHELLS and UNKNOWN_TEXT not in shell:
-                    commands[shell, "-c", script] = None
-                elif script:
-                    code[f"{held.exports}(\n{script}\n)"] = None
+            return
+        used = [
+            (rule, found, [need.replace("%", found, 1) for need in rule.needs]) for rule, found in made.matching(target)
+        ]
+        waiting.append((target, used))
+        waiting.extend((need, None) for _, _, needs in reversed(used) for need in reversed(list(dict.fromkeys(needs))))
 
 
 def _recipe(line: str, variables: Variables) -> str:

@@ -7,6 +7,8 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 
+from reflexd.shell.options import names
+
 UNKNOWN_TEXT = "${RANDOM}"
 """Stands for text that cannot be told: to a shell's reader, a variable whose value nobody knows."""
 DEPTH_MAX = 16
@@ -281,33 +283,12 @@ _TEXT: dict[str, Callable[..., str]] = {
     "warning": lambda *_: "",
     "error": lambda *_: "",
 }
-_COUNT = dict.fromkeys(
-    ("strip", "sort", "wildcard", "abspath", "realpath", "dir", "notdir", "basename", "firstword", "lastword"), 1
-) | {
-    "addprefix": 2,
-    "addsuffix": 2,
+_COUNT = {
+    **dict.fromkeys(names("strip sort wildcard abspath realpath dir notdir basename firstword lastword"), 1),
+    **dict.fromkeys(names("addprefix addsuffix"), 2),
     "subst": 3,
 }
-_OTHER = frozenset(
-    {
-        "patsubst",
-        "filter",
-        "filter-out",
-        "findstring",
-        "word",
-        "wordlist",
-        "words",
-        "if",
-        "or",
-        "and",
-        "eval",
-        "origin",
-        "flavor",
-        "file",
-        "let",
-        "intcmp",
-        "join",
-        "suffix",
-        "guile",
-    }
+_OTHER = names(
+    "patsubst filter filter-out findstring word wordlist words if or and eval origin flavor file let intcmp join suffix"
+    " guile"
 )

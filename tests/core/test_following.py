@@ -81,15 +81,35 @@ def test_every_file_that_was_read_is_named_with_its_digest() -> None:
         ("./a.out", {"a.out": "\0"}, Past(), Unseen(f"{CWD}/a.out", "not text")),
         ("bash /tmp/a.sh", {}, Past(), Unseen("/tmp/a.sh", "missing", "scratch")),
         ("bash a.sh", {}, Past(downloaded=(f"{CWD}/a.sh",)), Unseen(f"{CWD}/a.sh", "missing", "network")),
-        ("bash a.sh", {"a.sh": "ls"}, Past(downloaded=(f"{CWD}/a.sh",)), Unseen(f"{CWD}/a.sh", "it came from the network", "network")),
-        ("bash x/a.sh", {"x/a.sh": "ls"}, Past(downloaded=(f"{CWD}/x",)), Unseen(f"{CWD}/x/a.sh", "it came from the network", "network")),
-        ("bash a.sh", {"a.sh": "ls"}, Past(pending=(f"{CWD}/a.sh",)), Unseen(f"{CWD}/a.sh", "it may change before it runs", "changing")),
+        (
+            "bash a.sh",
+            {"a.sh": "ls"},
+            Past(downloaded=(f"{CWD}/a.sh",)),
+            Unseen(f"{CWD}/a.sh", "it came from the network", "network"),
+        ),
+        (
+            "bash x/a.sh",
+            {"x/a.sh": "ls"},
+            Past(downloaded=(f"{CWD}/x",)),
+            Unseen(f"{CWD}/x/a.sh", "it came from the network", "network"),
+        ),
+        (
+            "bash a.sh",
+            {"a.sh": "ls"},
+            Past(pending=(f"{CWD}/a.sh",)),
+            Unseen(f"{CWD}/a.sh", "it may change before it runs", "changing"),
+        ),
         ("bash a.sh", {"a.sh": "ls"}, Past(busy="a job"), Unseen(f"{CWD}/a.sh", "it may change before it runs")),
         ("bash $X.sh", {}, Past(), Unseen("….sh", "it is not known which file")),
         ("make", {"Makefile": "include $(X).mk\nall:\n\tls"}, Past(), Unseen(f"{CWD}/Makefile", "it includes ${X}.mk")),
-        ("make", {"Makefile": "include .env\nall:\n\tls", ".env": "K=1"}, Past(), Unseen(f"{CWD}/Makefile", "it includes .env")),
+        (
+            "make",
+            {"Makefile": "include .env\nall:\n\tls", ".env": "K=1"},
+            Past(),
+            Unseen(f"{CWD}/Makefile", "it includes .env"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_code_that_was_not_seen_is_named(command: str, files: dict[str, str], past: Past, unseen: Unseen) -> None:
     assert unseen in looked(command, files, past).unseen
 
