@@ -174,6 +174,8 @@ class Gate:
             return Ruled(Verdict(Decision.PASS), mode, event)
         past = self._underway.past(_session(event.origin), hook.began)
         context = self._around.context(event.origin, hook.pid, mode, force.settings.profile, given, past)
+        taint = self._standing.taint(_session(event.origin), context.cwd)
+        context = structs.replace(context, taint=taint) if taint else context
         ruling = self._ruler.at_once(event, context, force.policy)
         return Ruled(ruling.verdict, mode, event, ruling.facts, shown(event.tool), context, ruling.final, ruling.policy)
 

@@ -3,7 +3,8 @@
 Rule 1: a call takes `in_force` once and keeps it; a reload builds a whole new one and swaps the reference.
 Rule 2: a broken file changes nothing: the last good ones stay in force, over a restart too (the store
 keeps their bytes), and `faults` says which line is broken.
-Rule 3: without its store the daemon does not know what a person set, so the mode is enforce.
+Rule 3: without its store the daemon does not know what a person set, so the mode is enforce; nor what tainted a
+session, so every one is.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from reflexd.control import AgentSeen, ModeRequest, ModeSet
 from reflexd.core import policy
 from reflexd.daemon.store import Broken, Store
 from reflexd.errors import PolicyError, ReflexError
+from reflexd.kept import Tainted
 from reflexd.settings import InForce, Settings, Sources, build, read
 from reflexd.types import Mode
 
@@ -29,9 +31,11 @@ class Standing:
         self._store: Store | None = None
         self._store_fault = self._files_fault = ""
         self.modes: tuple[ModeSet, ...] = ()
+        self._tainted: tuple[Tainted, ...] = ()
         try:
             self._store = Store(paths.store_file(base))
             self.modes = self._store.modes()
+            self._tainted = self._store.rows(Tainted)
         except Broken as e:
             self._store_broke(e)
         self._built_from: Sources | None = None
@@ -59,6 +63,13 @@ class Standing:
             if above:
                 return max(above, key=lambda mode: len(mode.cwd)).mode
         return next((mode.mode for mode in held if not mode.cwd), self.in_force.settings.mode)
+
+    def taint(self, session: str, cwd: str) -> tuple[str, ...]:
+        """What tainted a session, or a directory above `cwd`. Without the store nobody knows that nothing did."""
+        if self._store_fault:
+            return ("something that the state on disk would tell",)
+        way = cwd.rstrip("/") + "/"
+        return tuple(t.why for t in self._tainted if t.holder == session or way.startswith(t.holder.rstrip("/") + "/"))
 
     def set_mode(self, request: ModeRequest) -> None:
         """Raises ReflexError; when it returns the mode is on the disk and holds."""

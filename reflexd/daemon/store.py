@@ -1,4 +1,5 @@
-"""What outlives the daemon: modes that a person set, the last real event of each agent, the last good files.
+"""What outlives the daemon: modes that a person set, the last real event of each agent, the last good files,
+and the rows of reflexd.kept.
 
 SQLite, held exclusively: a stranger's lock on it is refused at start, ours keeps strangers out while
 we run. Synced in full before a change is said to be done. One thread at a time may use it.
@@ -11,7 +12,7 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import msgspec
@@ -19,6 +20,7 @@ from msgspec import Struct
 
 from reflexd.control import AgentSeen, ModeSet
 from reflexd.errors import ReflexError, UnsafePathError
+from reflexd.kept import Approval, Counted, Envelope, Parked, Tainted, Trusted
 from reflexd.settings import Sources
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -27,10 +29,47 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE seen (agent TEXT PRIMARY KEY, event TEXT NOT NULL, at REAL NOT NULL, session TEXT NOT NULL)",
         "CREATE TABLE good (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT",
     ),
+    (
+        """CREATE TABLE queue (
+            id TEXT PRIMARY KEY, key TEXT NOT NULL, agent TEXT NOT NULL, session TEXT NOT NULL, cwd TEXT NOT NULL,
+            tool TEXT NOT NULL, call TEXT NOT NULL, rule TEXT NOT NULL, reason TEXT NOT NULL, at REAL NOT NULL,
+            until REAL NOT NULL, state TEXT NOT NULL
+        ) STRICT""",
+        "CREATE INDEX queue_by_key ON queue (key)",
+        """CREATE TABLE approvals (
+            id TEXT PRIMARY KEY, key TEXT NOT NULL, at REAL NOT NULL, until REAL NOT NULL, used REAL NOT NULL,
+            signature BLOB NOT NULL
+        ) STRICT""",
+        "CREATE INDEX approvals_by_key ON approvals (key)",
+        """CREATE TABLE trust (
+            path TEXT PRIMARY KEY, digest TEXT NOT NULL, at REAL NOT NULL, signature BLOB NOT NULL
+        ) STRICT""",
+        """CREATE TABLE taint (
+            holder TEXT NOT NULL, why TEXT NOT NULL, at REAL NOT NULL, PRIMARY KEY (holder, why)
+        ) STRICT""",
+        """CREATE TABLE windows (
+            holder TEXT NOT NULL, at REAL NOT NULL, template TEXT NOT NULL, outcome TEXT NOT NULL,
+            read_only INTEGER NOT NULL
+        ) STRICT""",
+        "CREATE INDEX windows_by_holder ON windows (holder, at)",
+        """CREATE TABLE envelopes (
+            holder TEXT PRIMARY KEY, terms TEXT NOT NULL, at REAL NOT NULL, until REAL NOT NULL,
+            signature BLOB NOT NULL
+        ) STRICT""",
+    ),
 )
 """One entry a schema version; entry n makes version n + 1 out of version n. Never edited, only added to."""
 
 VERSION = len(MIGRATIONS)
+TABLES: Mapping[type[Struct], str] = {
+    Parked: "queue",
+    Approval: "approvals",
+    Trusted: "trust",
+    Tainted: "taint",
+    Counted: "windows",
+    Envelope: "envelopes",
+}
+"""Where the rows of each kind are kept."""
 BUSY_MS = 200
 
 
@@ -97,6 +136,12 @@ class Store:
         files = (("settings", sources.settings), ("policy", sources.policy))
         self._change([("DELETE FROM good", ()), *((put, pair) for pair in files if pair[1] is not None)])
 
+    def rows(self, kind: type[T]) -> tuple[T, ...]:
+        """Every row of one kind, oldest first."""
+        columns = ", ".join(kind.__struct_fields__)  # type: ignore[attr-defined]
+        table = TABLES[kind]  # type: ignore[index]
+        return self._all(kind, f"SELECT {columns} FROM {table} ORDER BY at, rowid")  # noqa: S608  names of ours alone
+
     def _begin(self) -> None:
         self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
         self._db.execute("PRAGMA synchronous=FULL")
@@ -124,7 +169,8 @@ class Store:
             found = self._db.execute(query, values)
             names = [column[0] for column in found.description]
             rows = [dict(zip(names, row, strict=True)) for row in found]
-            return msgspec.convert(rows, type=tuple[shape, ...])  # type: ignore[valid-type]
+            # SQLite has no booleans.
+            return msgspec.convert(rows, type=tuple[shape, ...], strict=False)  # type: ignore[valid-type]
         except (sqlite3.Error, msgspec.ValidationError) as e:
             raise Broken(f"{self.path} cannot be read: {e}", _away(self.path)) from e
 

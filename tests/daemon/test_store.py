@@ -9,13 +9,15 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec import Struct, structs
 
 from reflexd import paths
 from reflexd.control import AgentSeen, ModeRequest, ModeSet
 from reflexd.daemon import store as stores
 from reflexd.daemon.standing import Standing
-from reflexd.daemon.store import VERSION, Broken, Store
+from reflexd.daemon.store import TABLES, VERSION, Broken, Store
 from reflexd.errors import ReflexError, UnsafePathError
+from reflexd.kept import Approval, Counted, Envelope, Parked, Tainted, Trusted
 from reflexd.settings import Sources
 from tests.daemon.running import Daemon
 
@@ -75,6 +77,81 @@ def test_an_older_schema_is_brought_up(path: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(stores, "VERSION", VERSION + 1)
     Store(path).close()
     by_hand(path, "INSERT INTO later VALUES (1)")
+
+
+OLD = (
+    "CREATE TABLE mode (cwd TEXT PRIMARY KEY, mode TEXT NOT NULL, until REAL NOT NULL) STRICT",
+    "CREATE TABLE seen (agent TEXT PRIMARY KEY, event TEXT NOT NULL, at REAL NOT NULL, session TEXT NOT NULL)",
+    "CREATE TABLE good (name TEXT PRIMARY KEY, data BLOB NOT NULL) STRICT",
+    "INSERT INTO mode VALUES ('', 'shadow', 0)",
+    "INSERT INTO seen VALUES ('pi', 'tool_call', 5.0, 's')",
+    "INSERT INTO good VALUES ('policy', X'6162')",
+    "PRAGMA user_version=1",
+)
+
+
+def test_the_first_version_s_file_keeps_what_it_holds_and_gets_the_new_tables(path: str) -> None:
+    with sqlite3.connect(path) as db:
+        for statement in OLD:
+            db.execute(statement)
+    db.close()
+    os.chmod(path, 0o600)
+    store = Store(path)
+    assert [mode.mode for mode in store.modes()] == ["shadow"]
+    assert store.seen() == (AgentSeen("pi", "tool_call", 5.0, "s"),)
+    assert store.good() == Sources(None, b"ab")
+    assert [store.rows(kind) for kind in TABLES] == [()] * len(TABLES)  # type: ignore[type-var]
+    store.close()
+    with sqlite3.connect(path) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (VERSION,)
+
+
+ROWS = (
+    Parked("a", "k", "pi", "s", "/x", "Bash", "make", "destroy", "why", 1.0, 2.0, "denied"),
+    Approval("a", "k", 1.0, 2.0, 0.0, b"sig"),
+    Trusted("/x/run.sh", "d" * 64, 1.0, b"sig"),
+    Tainted("pi:s", "a page that gives orders", 1.0),
+    Counted("pi:s", 1.0, "ls", "failed", True),
+    Envelope("pi:s", "{}", 1.0, 2.0, b"sig"),
+)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: type(row).__name__)
+def test_a_row_of_every_kind_comes_out_as_it_went_in(path: str, row: Struct) -> None:
+    Store(path).close()
+    values = structs.astuple(row)
+    with sqlite3.connect(path) as db:
+        db.execute(f"INSERT INTO {TABLES[type(row)]} VALUES ({', '.join('?' * len(values))})", values)
+    db.close()
+    store = Store(path)
+    assert store.rows(type(row)) == (row,)
+    store.close()
+    columns = [name for _, name, *_ in sqlite3.connect(path).execute(f"PRAGMA table_info({TABLES[type(row)]})")]
+    assert columns == list(row.__struct_fields__)
+
+
+def test_taint_that_was_kept_taints_the_session_and_what_lies_below_a_directory(path: str, short_home: str) -> None:
+    Store(path).close()
+    by_hand(path, "INSERT INTO taint VALUES ('claude:s1', 'a page', 1), ('/work/x', 'a mail', 2)")
+    standing = Standing(short_home)
+    assert standing.taint("claude:s1", "/y") == ("a page",)
+    assert standing.taint("claude:s1", "/work/x/y") == ("a page", "a mail")
+    assert standing.taint("claude:s2", "/work/xy") == ()
+    standing.close()
+
+
+def test_a_tainted_session_is_judged_as_one(path: str, short_home: str) -> None:
+    Store(path).close()
+    by_hand(path, "INSERT INTO taint VALUES ('claude:s1', 'a page', 1)")
+    with Daemon(short_home) as daemon:
+        assert daemon.bash("./gone.sh", session_id="s1", cwd=short_home).exit == 2
+        assert daemon.bash("./gone.sh", session_id="s2", cwd=short_home).exit == 0
+
+
+def test_without_the_store_every_session_is_tainted(path: str, short_home: str) -> None:
+    Path(path).write_bytes(b"not a database" * 1000)
+    os.chmod(path, 0o600)
+    assert Standing(short_home).taint("claude:s1", "/y")
 
 
 def test_a_migration_that_fails_changes_nothing(path: str, monkeypatch: pytest.MonkeyPatch) -> None:

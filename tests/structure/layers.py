@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-SEAMS = ("types", "errors", "paths", "wire", "control", "peer")
+SEAMS = ("types", "errors", "paths", "wire", "control", "peer", "kept")
 PURE = ("shell", "core", "guard", "adapters")
 READERS = ("daemon.journal", "daemon.surroundings", "daemon.programs")
 """What the command line reads itself: the journal's rows, and a call's surroundings for `check --local`."""
@@ -25,6 +25,7 @@ RULES: Mapping[str, Rule] = {
     "": Rule(()),
     "types": Rule(()),
     "errors": Rule(()),
+    "kept": Rule(()),
     "peer": Rule(("errors",)),
     "paths": Rule(("types", "errors")),
     "wire": Rule(("types", "errors")),
