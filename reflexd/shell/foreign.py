@@ -14,6 +14,7 @@ from msgspec import Struct
 from reflexd.shell import pycode
 from reflexd.shell.fields import known
 from reflexd.shell.known import RISKY, SHELLS
+from reflexd.shell.options import names
 from reflexd.shell.pycode import is_path
 
 _LANGUAGES = {
@@ -42,6 +43,14 @@ _LANGUAGES = {
     "expect": "tcl",
     "groovy": "groovy",
     "elixir": "elixir",
+    "guile": "scheme",
+    "emacs": "elisp",
+    "sbcl": "lisp",
+    "octave": "octave",
+    "gnuplot": "gnuplot",
+    "swipl": "prolog",
+    "ghc": "haskell",
+    "erl": "erlang",
 }
 _INLINE = {
     "python": ("-c",),
@@ -57,29 +66,52 @@ _INLINE = {
     "tcl": ("-c",),
     "groovy": ("-e",),
     "elixir": ("-e",),
+    "scheme": ("-c",),
+    "elisp": ("--eval", "-eval", "--execute", "-execute"),
+    "lisp": ("--eval",),
+    "octave": ("--eval",),
+    "gnuplot": ("-e",),
+    "prolog": ("-g", "-t"),
+    "haskell": ("-e",),
+    "erlang": ("-eval",),
 }
 LANGUAGES = frozenset(_INLINE)
+_VALUED = {
+    "python": names("-W -X --check-hash-based-pycs"),
+    "js": names("-r --require --import --loader --experimental-loader -C --conditions --title --stack-trace-limit"),
+    "perl": names("-I"),
+    "ruby": names("-I -r -C -E"),
+    "php": names("-d -c -z -S -t"),
+    "lua": names("-l"),
+    "applescript": names("-l -s"),
+    "tcl": names("-f -encoding"),
+    "elisp": names("-l --load -f --funcall -L --directory -u --user -T"),
+    "julia": names("-t --threads -p --procs -L --load -J -C -O"),
+}
+"""Options with a value that is neither code nor the file."""
 _TICKS = frozenset({"ruby", "perl", "php"})
 """Languages in which a text between backquotes is a command."""
-_STRING = re.compile(
-    r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\]|\\.)*)`|%x[({\[]([^)}\]]*)[)}\]]", re.S
-)
+_STRING = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`((?:[^`\\]|\\.)*)`", re.S)
 _RUNS = re.compile(
-    r"\b(?:system|exec\w*|spawn\w*|p?open3?|popen\w*|subprocess|child_process|Popen|check_\w+|getoutput|shell\w*"
-    r"|passthru|Command|Process|run|call|do shell script|getline|os\.execute|io\.popen|qx|cmd|sh|unix)\b"
+    r"\b(?:system|exec\w*|spawn\w*|p?open3?|Open3|popen\w*|subprocess|child_process|Popen|check_\w+|getoutput|shell\w*"
+    r"|passthru|Command|Process|run|call|do shell script|doShellScript|os:cmd|getline|os\.execute|io\.popen|qx|cmd|sh"
+    r"|unix)\b"
     r"|`|%x|\|\s*[\"']"
 )
 _HANDS = re.compile(
     r"(?:\b(?:system|exec\w*|spawn\w*|p?open[23]\w*|popen\w*|shell_exec|passthru|do shell script|os\.execute|io\.popen"
-    r"|Process\.\w+|Command\.new|run|qx)\s*\(?|[\w)]\s*\|&?)\s*\(?\s*\Z"
+    r"|doShellScript|os:cmd|shell-command(?:-to-string)?|start-process-shell-command|run-program|shell"
+    r"|Process\.\w+|Command\.new|Open3\.\w+|run|qx)\s*\(?|[\w)\"]\s*\|&?|[\"'](?:-\||\|-)[\"']\s*,)\s*\(?\s*\Z"
 )
 _TREE = re.compile(
-    r"(?:rmtree|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?"
+    r"(?:rmtree|delete-directory|dir_delete|rmSync|rmdirSync|rm_rf|rm_r|remove_tree|remove_dir_all|removeSync|emptyDirSync|rimraf(?:\.sync)?"
     r"|\bfs(?:\.promises|p)?\.(?:rm|rmdir|remove)\b|unlink\s*\(?\s*glob|unlink_tree|file delete -force)"
     r"\s*\(?\s*(?P<args>.{0,200})",
     re.S,
 )
-_FILE = re.compile(r"(?:unlinkSync|\bunlink|File\.delete|FileUtils\.rm|os\.remove)\s*\(?\s*(?P<args>.{0,200})", re.S)
+_FILE = re.compile(
+    r"(?:unlinkSync|\bunlink|delete-file|File\.delete|FileUtils\.rm|os\.remove)\s*\(?\s*(?P<args>.{0,200})", re.S
+)
 _WRITTEN = re.compile(
     r"(?:writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream|truncateSync|File\.write|IO\.write"
     r"|file_put_contents|copyFileSync|renameSync|Bun\.write)\s*\(?\s*(?P<args>.{0,200})"
@@ -94,11 +126,26 @@ _HOME = re.compile(
     r"(?:require\(['\"](?:node:)?os['\"]\)\.|os\.|OS\.)?homedir\(\)|ENV\[['\"]HOME['\"]\]|\$ENV\{['\"]?HOME['\"]?\}"
     r"|process\.env\.HOME|getenv\(['\"]HOME['\"]\)|Dir\.home"
 )
+_OPENS = re.compile(r"\bopen\s*\(?\s*(?:my\s+)?[$\w]+\s*,\s*\Z")
+_PIPED = re.compile(r"\s*\|&?\s*(?:getline\b|[\"'](?:/\w+)*/?(?:ba|da|z|k)?sh\b)|\s*\.\s*[\"']\s*\|")
+"""What stands behind a literal that goes into a shell, or is one: awk's pipes, perl's open."""
+_RUNNER = re.compile(
+    r"(?<![\w$@%.>-])(?:(?:Kernel|Process|IO|PTY)\.)?(?:system|exec|popen|passthru|shell_exec|proc_open|spawn|open[23]"
+    r"|Open3\.\w+|os\.execute|io\.popen|os:cmd|shell-command|run-program)\b\s*\(?\s*(\S?)"
+)
+_JS_RUNNER = re.compile(r"\b(?:exec|spawn|execFile)(?:Sync)?\s*(?:\(\s*(\S?)|(:)\s*\w)")
+_EVALUATES = re.compile(r"\b(?:eval|Function|instance_eval|load|loadstring|runIn\w+Context)\b")
 _NEXT = re.compile(r"[\s,\[({]*(?:\w+\s*:[\s\[(]*)?")
 _Q = re.compile(r"\bq([qxw]?)\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|/([^/]*)/|\|([^|]*)\||!([^!]*)!)")
+_PERCENT = re.compile(r"%([qQxwWiI])(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\])")
 _DECODED = re.compile(
     r"\b(?:eval|Function|instance_eval|loadstring|load)\s*\(?[^;\n]*(?:atob|base64|Buffer\.from|unpack|decode|gzinflate|fromCharCode)"
 )
+_RECURSIVE_R = re.compile(r"\bunlink\s*\((?P<args>[^)]{0,200}recursive\s*=\s*T[^)]{0,50})")
+_TCL = re.compile(
+    r"\b(?:exec|spawn|system)\s+(?:--\s+)?((?:\{[^{}]*\}|[^\n;\]{}])+)|\bsend\s+(?:--\s+)?\"((?:[^\"\\]|\\.)*)\""
+)
+_BRACES = str.maketrans("{}", "''")
 CODE_MAX = 64 * 1024
 PATHS_MAX = 50
 
@@ -129,24 +176,38 @@ def inline(args: tuple[str, ...], lang: str) -> str | None:
             return word
         return None
     found = []
+    valued = _VALUED.get(lang, frozenset())
     for i, word in enumerate(args):
+        if i and args[i - 1] in valued:
+            continue
         for option in _INLINE[lang]:
             short = len(option) == 2
             if word == option or (short and re.fullmatch(r"-\w+", word) and word.endswith(option[1])):
                 found.append(args[i + 1] if i + 1 < len(args) else "")
                 break
-            if short and word.startswith(option) and len(word) > 2:
-                found.append(word[2:])
+            if (short and word.startswith(option) and len(word) > 2) or word.startswith(option + "="):
+                found.append(word[len(option) :].removeprefix("="))
                 break
         if not found and not word.startswith("-"):
             return None
     return "\n".join(found) if found else None
 
 
-def reads_stdin(args: tuple[str, ...]) -> bool:
+def file_at(args: tuple[str, ...], lang: str) -> int:
+    """The index of the file that the interpreter runs, len(args) where none is named."""
+    valued = _VALUED.get(lang, frozenset())
+    at = (
+        i
+        for i, word in enumerate(args)
+        if (not word.startswith("-") or word == "-") and not (i and args[i - 1] in valued)
+    )
+    return next(at, len(args))
+
+
+def reads_stdin(args: tuple[str, ...], lang: str) -> bool:
     """Whether an interpreter with these arguments runs its standard input."""
-    operands = [word for word in args if not word.startswith("-") or word == "-"]
-    return ("-m" not in args and not operands) or operands[:1] in (["-"], ["/dev/stdin"])
+    at = file_at(args, lang)
+    return ("-m" not in args and at == len(args)) or args[at : at + 1] in (("-",), ("/dev/stdin",))
 
 
 def read(code: str, lang: str, whole: bool = False) -> Foreign:
@@ -156,7 +217,7 @@ def read(code: str, lang: str, whole: bool = False) -> Foreign:
     """
     code = code[:CODE_MAX]
     if lang in ("perl", "ruby"):
-        code = _Q.sub(_requoted, code)
+        code = _Q.sub(_requoted, _PERCENT.sub(_requoted, code) if lang == "ruby" else code)
     found = pycode.read(code) if lang == "python" else None
     if found is not None:
         python = Foreign(found.commands, found.code, found.opaque)
@@ -168,16 +229,39 @@ def read(code: str, lang: str, whole: bool = False) -> Foreign:
             target = _argument(args)
             if target:
                 commands.append((*words, target))
+    if lang == "r":
+        commands.extend(("rm", "-rf", _argument(match["args"])) for match in _RECURSIVE_R.finditer(code))
     if lang == "awk":
         commands.extend(("tee", _unescaped(text)) for text in _REDIRECTED.findall(code))
     shell: list[str] = []
+    if lang == "tcl":
+        shell.extend(
+            _unescaped(run.translate(_BRACES) or typed.replace("\\r", "\n")) for run, typed in _TCL.findall(code)
+        )
     if _RUNS.search(code):
-        more, shell = _handed_over(code, whole, lang)
+        more, handed = _handed_over(code, whole, lang)
         commands.extend(more)
+        shell.extend(handed)
     commands.extend(("literal", text) for text in _paths(code))
     opaque = ("it runs code that it decodes first",) if _DECODED.search(code) else ()
+    if not whole and not opaque and _makes(code, lang):
+        opaque = ("it hands a shell text that it makes first",)
     read = Foreign(tuple(commands), tuple(shell), opaque)
     return _sure(read) if whole else read
+
+
+def _makes(code: str, lang: str) -> bool:
+    """Whether something else than a literal is handed to a shell, or is evaluated as code that may do so."""
+    literals = [next(filter(None, match.groups()), "") for match in _STRING.finditer(code)]
+    blank = _STRING.sub('""', code)
+    if _EVALUATES.search(blank) and any(_RUNNER.search(text) or _JS_RUNNER.search(text) for text in literals):
+        return True
+    if lang == "tcl":
+        return False
+    if lang == "js":
+        starts = [start for match in _JS_RUNNER.finditer(blank) for start in match.groups() if start]
+        return any("child_process" in text for text in literals) and any(start != '"' for start in starts)
+    return any(match[1] not in ('"', "") for match in _RUNNER.finditer(blank))
 
 
 def _sure(read: Foreign) -> Foreign:
@@ -195,8 +279,8 @@ def _requoted(match: re.Match[str]) -> str:
     kind, *texts = match.groups()
     text = next(text for text in texts if text is not None)
     if kind == "x":
-        return f"`{text}`"
-    words = text.split() if kind == "w" else [text]
+        return "`" + text.replace("`", "\\`") + "`"
+    words = text.split() if kind in ("w", "W", "i", "I") else [text]
     return ", ".join('"' + word.replace('"', '\\"') + '"' for word in words)
 
 
@@ -241,11 +325,15 @@ def _handed_over(code: str, whole: bool, lang: str) -> tuple[list[tuple[str, ...
             continue
         if len(row) > 1:
             commands.append(tuple(row))
-        handed = _HANDS.search(code[max(0, match.start() - 40) : match.start()]) is not None
+        before = code[max(0, match.start() - 40) : match.start()]
+        handed = _HANDS.search(before) is not None or (
+            text.rstrip()[2:][-1:] == "|" and _OPENS.search(before) is not None
+        )
         row = [text] if handed or (not whole and text.rpartition("/")[2] in RISKY | SHELLS) else []
-        quoted = match.group(3) is not None or match.group(4) is not None
+        quoted = match.group(3) is not None
+        handed = handed or _PIPED.match(code, end) is not None
         if handed or (quoted and lang in _TICKS) or (not whole and (quoted or _is_command(text))):
-            shell.append(text)
+            shell.append(text.strip().strip("|"))
     if len(row) > 1:
         commands.append(tuple(row))
     return commands, shell

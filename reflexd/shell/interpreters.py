@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+
 from reflexd.shell import foreign
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.fields import known
+from reflexd.shell.options import names, split
 from reflexd.shell.programs import known as known_programs
 
+_TIMED = names("-n -r -s -u -p --number --repeat --setup --unit --process")
 _PROMPTING = frozenset({"-i", "-q", "-u", "-B", "-E", "-s", "-S", "-I", "-a", "--interactive"})
 """Options with which an interpreter still waits for what is typed."""
 
@@ -16,7 +20,7 @@ def unwrap(call: Call) -> Unwrapped | None:
     language = foreign.language(call.name)
     args = call.argv[1:]
     code = foreign.inline(args, language)
-    if code is None and call.fed in ("pipe", "download", "decoded", "text") and foreign.reads_stdin(args):
+    if code is None and call.fed in ("pipe", "download", "decoded", "text") and foreign.reads_stdin(args, language):
         if call.stdin is None or not known(call.stdin):
             if call.fed == "text":
                 return None
@@ -24,17 +28,32 @@ def unwrap(call: Call) -> Unwrapped | None:
         code = call.stdin
     if code is None:
         if "-m" in args:
-            words = args[args.index("-m") + 1 :]
-            known_module = language == "python" and words and words[0] in known_programs()
-            return commands(words) if known_module else None
+            return _module(call, args[args.index("-m") + 1 :]) if language == "python" else None
         if call.name in ("deno", "bun") and args[:1] and args[0].isalpha():
             args = args[1:] if args[0] == "run" else ()
             if not any("." in word or "/" in word for word in args):
                 return None  # a subcommand, or a script of the package's
-        at = next((i for i, word in enumerate(args) if not word.startswith("-")), len(args))
+        at = foreign.file_at(args, language)
         file = args[at] if at < len(args) else None
         if file is None and not call.fed and _PROMPTING.issuperset(args):
             return Unwrapped(opaque=(f"a bare {call.name} runs whatever is typed into it",))
         return Unwrapped(files=(file,), arguments=args[at + 1 :]) if file else None
     read = foreign.read(code, language)
     return Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque)
+
+
+def _module(call: Call, words: tuple[str, ...]) -> Unwrapped | None:
+    """python -m: a program of that name, a module of Python's own that runs code, a module of the project."""
+    if not words:
+        return None
+    if words[0] in known_programs():
+        return commands(words)
+    if words[0] in ("timeit", "cProfile", "profile", "pdb", "trace", "runpy"):
+        found = split(words[1:], _TIMED)
+        if words[0] != "timeit":
+            return Unwrapped(files=found.operands[:1], arguments=found.operands[1:])
+        read = foreign.read("\n".join((*found.all("-s", "--setup"), *found.operands)), "python")
+        return Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque)
+    if words[0].partition(".")[0] in sys.stdlib_module_names:
+        return None
+    return Unwrapped(files=(words[0].replace(".", "/") + ".py",), arguments=words[1:])

@@ -150,6 +150,28 @@ class _Reader:
             self.code.append(self._text(first))
         elif name in _RUN and first is not None:
             self._run(call, first, name)
+        else:
+            self._handed_on(call)
+
+    def _handed_on(self, call: ast.Call) -> None:
+        """A function that runs things given to another one, with what it is to run: map, atexit, a thread."""
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        runners = [each for each in given if isinstance(each, ast.Attribute | ast.Name) and self._runs(each)]
+        if not runners:
+            return
+        texts = [
+            self._text(node)
+            for each in given
+            if each not in runners
+            for node in ast.walk(self._resolve(each))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        self.code.extend(texts or [UNKNOWN])
+
+    def _runs(self, node: ast.Attribute | ast.Name) -> bool:
+        name = self._name(node)
+        owner = self._name(node.value) if isinstance(node, ast.Attribute) else ""
+        return name in _SHELL or (name in _RUN and owner in ("os", "subprocess", "pty", "asyncio"))
 
     def _run(self, call: ast.Call, first: ast.expr, name: str) -> None:
         resolved = self._resolve(first)
@@ -160,6 +182,8 @@ class _Reader:
             words = [self._text(item) for item in resolved.elts]
         elif name.startswith(("exec", "spawn", "create_", "posix")) and len(call.args) > 1:
             rest = call.args[1:]
+            if name.startswith("spawn") and name != "spawn" and len(rest) > 1:
+                first, rest = rest[0], rest[1:]  # how to wait comes first
             listed = self._resolve(rest[0]) if len(rest) >= 1 else None
             if isinstance(listed, ast.List | ast.Tuple):
                 words = [self._text(first), *(self._text(item) for item in listed.elts[1:])]
