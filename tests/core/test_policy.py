@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from reflexd.core.examples import failures
 from reflexd.core.policy import load, shipped
 from reflexd.errors import PolicyError
+from reflexd.types import Context, Facts, Past, Pin, Unseen
 
 HEAD = 'policy = 1\nversion = "7"\n'
 RULE = """
@@ -56,12 +58,59 @@ def test_a_file_adds_to_its_base_and_has_a_version_of_its_own() -> None:
         (HEAD + RULE + RULE, "x.toml: line 12: rule no-touch: the id is taken"),
         (HEAD + RULE.replace("no-touch", "push-main"), "rule push-main: the id is taken"),
         (HEAD.replace('"7"', "7"), "x.toml: line 2: Expected `str`, got `int`"),
+        (HEAD + RULE.replace("place =", 'unseen = ["magnetic"], place ='), "x.toml: line 8: "),
+        (
+            HEAD + RULE.replace('["cat a"]', '[{ tool = "mcp", comand = "x" }]'),
+            "line 10: Object contains unknown",
+        ),
+        (HEAD + '[[mcp]]\nserver = "x"\n', "x.toml: line 3: a pin names its server and the tools"),
+        (HEAD + '[[mcp]]\nserver = "x"\ntools = "*"\n', "x.toml: line 5: Expected `array`"),
+        (HEAD + '[[mcp]]\nserver = "x"\nversoin = "1"\ntools = ["*"]\n', "x.toml: line 5: Object contains unknown"),
+        (HEAD + 'protected = ["a"]', "x.toml: line 3: files are protected by a repository's file"),
     ],
 )
 def test_an_error_names_the_file_and_the_line(text: str, says: str) -> None:
     with pytest.raises(PolicyError) as caught:
         load(text.encode(), "x.toml", shipped())
     assert says in caught.value.message, caught.value.message
+
+
+def test_pins_and_names_of_production_add_up() -> None:
+    pins = '[[mcp]]\nserver = "linear"\nversion = "1.2"\ntools = ["save_*"]\n'
+    first = load((HEAD + 'production = ["blue-*"]\n' + pins).encode(), "x.toml", shipped())
+    second = load((HEAD + 'production = ["red"]\n' + pins.replace("linear", "other")).encode(), "y.toml", first)
+    assert second.production == ("blue-*", "red")
+    assert [pin.server for pin in second.pins] == ["linear", "other"]
+    assert second.pins[0] == Pin("linear", version="1.2", tools=("save_*",))
+
+
+SESSION = Context(cwd="/home/dev/proj", home="/home/dev")
+UNREAD = Facts(unseen=(Unseen("/x.sh", "missing", "network"), Unseen("/y.sh", "missing")))
+
+
+@pytest.mark.parametrize(
+    ("when", "facts", "context", "reason"),
+    [
+        ("unseen = true", UNREAD, SESSION, "/x.sh"),
+        ("unseen = true", Facts(), SESSION, None),
+        ("unseen = false", Facts(), SESSION, ""),
+        ('unseen = ["network", "stdin"]', UNREAD, SESSION, "/x.sh"),
+        ('unseen = ["scratch"]', UNREAD, SESSION, None),
+        ("tainted = true", Facts(), structs.replace(SESSION, taint=("a page",)), "a page"),
+        ("tainted = true", Facts(), SESSION, None),
+        ("tainted = true, unseen = true", Facts(), structs.replace(SESSION, taint=("a page",)), None),
+        ("busy = true", Facts(), structs.replace(SESSION, past=Past(busy="npm run dev")), ""),
+        ("busy = true", Facts(), structs.replace(SESSION, past=Past(pending=("/a",))), ""),
+        ("busy = true", Facts(), SESSION, None),
+        ('busy = true, effect = "write"', Facts(), structs.replace(SESSION, past=Past(busy="x")), None),
+    ],
+)
+def test_a_rule_may_ask_about_the_call_as_a_whole_and_its_session(
+    when: str, facts: Facts, context: Context, reason: str | None
+) -> None:
+    rule = RULE.replace('effect = "write", place = "workspace"', when).replace("touches {target}", "<{unseen}{taint}>")
+    found = load((HEAD + rule).encode(), "x.toml").findings(facts, context)
+    assert [each.reason for each in found] == ([] if reason is None else [f"<{reason}>"])
 
 
 def test_bytes_that_are_not_text() -> None:
