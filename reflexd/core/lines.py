@@ -15,6 +15,7 @@ from reflexd.shell.fields import shown
 from reflexd.shell.interpret import LEVELS_MAX, read
 from reflexd.shell.places import Ground
 from reflexd.shell.rawscan import segments
+from reflexd.shell.targets import after
 from reflexd.types import Command, Context, Effect, Facts
 
 COMMAND_MAX = 32 * 1024  # characters; a longer command is read as far as it goes, and asks
@@ -82,6 +83,7 @@ def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None], num
             made = [structs.replace(effect, by=number) for effect in made]
         every.extend(made)
         looks.append(quiet)
+        ground = after(call, made, ground)
         names_reflex = names_reflex or any(_NAMES_REFLEX.search(word) for word in call.argv)
     if names_reflex:
         # A process looked up in the same line: `kill $(pgrep reflexd)`.

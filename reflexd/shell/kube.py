@@ -1,4 +1,7 @@
-"""kubectl: what is deleted comes back or does not, and which reading shows keys; the rest is in its rows."""
+"""kubectl and its kin: what is deleted comes back or does not, and which reading shows keys; the rest is in the rows.
+
+Only looking at a cluster is proved for a kubeconfig that has been looked at and starts no program to log in.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,12 @@ from reflexd.shell.arguments import Parsed, parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import shown
 from reflexd.shell.operands import effect
-from reflexd.shell.operations import harmless, operation
+from reflexd.shell.operations import by_row, operation
 from reflexd.shell.options import names
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import Row, find_row
 from reflexd.shell.realms import places
+from reflexd.shell.targets import cluster
 from reflexd.types import Effect
 
 _REPLACED = names("po pod pods job jobs job.batch jobs.batch rs replicaset replicasets event events ev lease leases")
@@ -24,12 +28,10 @@ _BULK = names("--all -l --selector --field-selector -A --all-namespaces -f --fil
 
 def _kubectl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     row = find_row("kubectl get")
-    base = find_row("kubectl")
     assert row is not None
-    assert base is not None
     parsed = parse(call.argv[1:], row)
     verb, rest = parsed.operands[:1], parsed.operands[1:]
-    found, looks = operation(call, call.name, ground) or ([], not verb and harmless(call, base, parsed))
+    found, looks = operation(call, call.name, ground) or ([], False)
     match verb:
         case ("get",) if _shows_secrets(parsed, rest):
             found = [*found, Effect("read", f"kubectl get {_shown(rest)}", ("elsewhere", "credentials"), detail="get")]
@@ -42,7 +44,21 @@ def _kubectl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
             found, looks = [*found, Effect("connect", f"kubectl exec {_shown(rest[:1])}", where, detail="exec")], False
         case _:
             pass
-    return found, looks and not any(made.kind == "read" for made in found)
+    return found, looks and not found and _logs_in(call, parsed, ground)
+
+
+def _driver(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
+    """Another program that takes its cluster from a kubeconfig."""
+    row = find_row(call.name)
+    assert row is not None
+    parsed = parse(call.argv[1:], row)
+    found, looks = operation(call, call.name, ground) or by_row(call, call.name, row, parsed, ground)
+    return found, looks and _logs_in(call, parsed, ground)
+
+
+def _logs_in(call: Call, parsed: Parsed, ground: Ground) -> bool:
+    """Whether it is known that no program is started to log in: a kubeconfig may name one."""
+    return cluster(call, parsed, ground).starts == ""
 
 
 def _resources(words: tuple[str, ...]) -> set[str]:
@@ -75,4 +91,7 @@ def _shown(words: tuple[str, ...]) -> str:
     return " ".join(map(shown, words[:4]))
 
 
-SPECIAL = dict.fromkeys(("kubectl", "oc", "kubecolor"), _kubectl)
+SPECIAL = {
+    **dict.fromkeys(("kubectl", "oc", "kubecolor"), _kubectl),
+    **dict.fromkeys(names("helm flux stern istioctl velero skaffold tilt argocd"), _driver),
+}

@@ -64,6 +64,7 @@ class Ground:
         self.env = (*context.env, *context.past.exported)
         self.shadowed = context.shadowed
         self.production = context.production
+        self.chosen: tuple[tuple[str, str], ...] = ()
         self.seen = Seen()
         self.wants: dict[Want, None] = {}
         self.own_pids = frozenset(map(str, context.own_pids))

@@ -22,6 +22,7 @@ from reflexd.shell.fields import UNKNOWN, UNSET, shown
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row
 from reflexd.shell.tables import table
+from reflexd.shell.targets import Told, cluster, told
 from reflexd.types import Place
 
 FORMAT = 2
@@ -41,6 +42,8 @@ class Realm(Struct, frozen=True, forbid_unknown_fields=True):
     local: tuple[str, ...] = ()
     here: Place | Literal[""] = ""
     tiered: bool = False
+    told: tuple[Told, ...] = ()
+    kubeconfig: bool = False
     stages: str = ""
     stage_env: tuple[str, ...] = ()
     database: bool = False
@@ -116,16 +119,19 @@ def places(realm: str, call: Call, parsed: Parsed, ground: Ground) -> tuple[Plac
     named = _named(known, call, parsed, ground)
     hosts = machines(call)
     remote = bool(hosts)
-    if named and not remote and all(_matches(name, known.local) for name in named):
+    learned, near = _learned(known, call, parsed, ground, named) if not remote else ((), False)
+    named = (*named, *learned)
+    near = near or (bool(named) and all(_matches(name, known.local) for name in named))
+    if near and not remote and not any(means_production(text, ground) for text in learned):
         return ("service",)
     if not named and known.here and not remote:
         return (known.here,)
-    told = (*named, *_values(parsed, known.words))
-    raising = (*told, *hosts, *_around(known, call, parsed, ground, bool(named)))
+    said = (*named, *_values(parsed, known.words))
+    raising = (*said, *hosts, *_around(known, call, parsed, ground, bool(named)))
     if any(means_production(text, ground) for text in raising):
         return ("elsewhere", "production")
     if (remote and not all(map(ordinary, hosts))) or (
-        known.tiered and not remote and not any(ordinary(text) for text in told if UNKNOWN not in text)
+        known.tiered and not remote and not any(ordinary(text) for text in said if UNKNOWN not in text)
     ):
         return ("elsewhere", "unknown")
     return ("elsewhere",)
@@ -143,11 +149,23 @@ def _named(realm: Realm, call: Call, parsed: Parsed, ground: Ground) -> tuple[st
         given = (*given, *parsed.operands)
     if given:
         return given
-    for variables in (call.assigned, call.exported, ground.env):
+    for variables in (call.assigned, call.exported, ground.chosen, ground.env):
         held = tuple(value for name, value in variables if value and _matches(name, realm.env))
         if held:
             return held
     return ()
+
+
+def _learned(
+    realm: Realm, call: Call, parsed: Parsed, ground: Ground, named: tuple[str, ...]
+) -> tuple[tuple[str, ...], bool]:
+    """What files on the disk add to what is named, and whether that is known to be on this machine."""
+    if realm.kubeconfig:
+        found = cluster(call, parsed, ground)
+        if named and not (found.names and found.names[0] in named):
+            return (), False  # another context than the one that was looked up
+        return found.names, any(_matches(text, realm.local) for text in (found.server, *found.names[:1]) if text)
+    return ((), False) if named else (told(realm.told, call, parsed, ground), False)
 
 
 def _around(realm: Realm, call: Call, parsed: Parsed, ground: Ground, named: bool) -> Iterable[str]:
@@ -162,7 +180,7 @@ def _around(realm: Realm, call: Call, parsed: Parsed, ground: Ground, named: boo
 
 def variables(call: Call, ground: Ground) -> tuple[tuple[str, str], ...]:
     """What the call finds in its environment, the nearest setting first."""
-    return (*call.assigned, *call.exported, *ground.env)
+    return (*call.assigned, *call.exported, *ground.chosen, *ground.env)
 
 
 def around(call: Call, ground: Ground) -> Iterable[str]:
