@@ -26,7 +26,7 @@ CONVENTIONAL = {
     "deno-task": ("deno.json", "deno.jsonc"),
 }
 """Names that a program tries in this order, where none is given."""
-_OPTIONAL = frozenset({"package-install", "composer-script", "deno-task", "python-script"})
+_OPTIONAL = frozenset({"package-install", "composer-script", "deno-task", "python-script", "python-module"})
 """Kinds of which it is no news that the file is not there."""
 _INCLUDED = re.compile(r"^ *(?P<optional>[-s])?include +(?P<files>[^#$%*?\n]+)$", re.M)
 _SECRET = re.compile(r"(?:^|/)\.env(?:\.|$)|secret|credential", re.I)
@@ -106,6 +106,8 @@ class _Following:
         """The file itself: where a program tries several names, the first one that is there."""
         directory, name = posixpath.split(local.path)
         tried = CONVENTIONAL.get(local.kind, ())
+        if local.kind == "python-module":
+            tried = (name, posixpath.join(name.removesuffix(".py"), "__main__.py"))
         if name not in tried:
             return local.path, self._look(local.path)
         looks = [(posixpath.join(directory, each), self._look(posixpath.join(directory, each))) for each in tried]

@@ -1,4 +1,4 @@
-"""Build tools: tasks that publish what was built, and programs that run commands when something happens."""
+"""Build tools: tasks that publish what was built, and the commands that cmake runs for a script."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.fields import shown
 from reflexd.shell.operands import unknown
-from reflexd.shell.options import command_at, names, split
+from reflexd.shell.options import names
 from reflexd.shell.places import Ground
 from reflexd.types import Effect
 
@@ -93,54 +93,8 @@ def cmake(call: Call) -> Unwrapped | None:
             return None
 
 
-_TOGETHER = names(
-    "-n --names -c --prefix-colors -p --prefix -l --prefix-length -t --timestamp-format -m --max-processes -s --success"
-    " --restart-tries --restart-after --default-input-target --hide --kill-signal --kill-timeout --cwd -i"
-)
-_WATCHING = names(
-    "-w --watch -i --ignore -e --ext -d --delay -s --shell -f --filter -o --on-busy-update --workdir --env --debounce"
-    " --signal --delay-run --poll --emit-events-to -C --config --initial --kill -t --interval"
-)
-_CODE = names(
-    "-x --exec --onSuccess --onFirstSuccess --onFailure --onCompilationComplete --onCompilationStarted -c --command"
-)
-
-
-def together(call: Call) -> Unwrapped | None:
-    """Programs whose every operand is a command line."""
-    lines = split(call.argv[1:], _TOGETHER).operands
-    return Unwrapped(code=tuple(line for line in lines if " " in line or ":" not in line)) if lines else None
-
-
-def measured(call: Call) -> Unwrapped | None:
-    """hyperfine: its operands, and what it runs around them."""
-    around = names("-p --prepare -c --cleanup -s --setup -C --conclude")
-    plain = names(
-        "-w --warmup -r --runs -m --min-runs -M --max-runs -i -P -L -D -S --shell -n --command-name --style --sort"
-    )
-    found = split(
-        call.argv[1:], around | plain | names("--export-json --export-markdown --export-csv --output --input -u")
-    )
-    return Unwrapped(code=(*found.all(*around), *found.operands)) if found.operands else None
-
-
-def watching(call: Call) -> Unwrapped | None:
-    """Programs that run a command whenever a file changes: as an option's value, or as the words at the end."""
-    args = call.argv[1:]
-    found = split(args[: args.index("--")] if "--" in args else args, _WATCHING | _CODE)
-    code = found.all(*_CODE)
-    if code:
-        return Unwrapped(code=code)
-    rest = args[args.index("--") + 1 :] if "--" in args else args[command_at(args, _WATCHING) :]
-    return Unwrapped(code=(rest[0],)) if len(rest) == 1 and " " in rest[0] else commands(rest)
-
-
 UNWRAPS: dict[str, Callable[[Call], Unwrapped | None]] = {
     "cmake": cmake,
-    "concurrently": together,
-    "start-server-and-test": together,
-    "hyperfine": measured,
-    **dict.fromkeys(("entr", "watchexec", "onchange", "chokidar", "nodemon", "tsc-watch"), watching),
 }
 SPECIAL: dict[str, Callable[[Call, Ground], tuple[list[Effect], bool]]] = {
     name: functools.partial(publishes, name) for name in PUBLISHING

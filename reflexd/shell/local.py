@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from reflexd.shell import justfile, makefile, packagejson, pyscripts
+from reflexd.shell import foreign, justfile, makefile, packagejson, pyscripts
 from reflexd.shell.calls import Call, Local
 from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.fields import UNKNOWN
@@ -22,6 +22,7 @@ READERS: dict[str, Reader] = {
     "composer-script": packagejson.read_composer,
     "deno-task": packagejson.read_deno,
     "python-script": pyscripts.read,
+    "python-module": pyscripts.read_module,
 }
 """kind of Local -> what running it comes to, given its text."""
 
@@ -56,7 +57,7 @@ _YARN_OWN = names(
 
 def named(call: Call) -> Named | None:
     """The local code that `call` runs by convention; None where none."""
-    finder = _FINDERS.get(call.name)
+    finder = _FINDERS.get(call.name) or (_module if foreign.language(call.name) == "python" else None)
     return finder(call) if finder else None
 
 
@@ -114,6 +115,14 @@ def _composer(call: Call) -> Named | None:
 def _deno(call: Call) -> Named | None:
     words = [word for word in call.argv[1:] if not word.startswith("-")]
     return Named("deno-task", "deno.json", tuple(words[1:])) if words[:1] == ["task"] and words[1:] else None
+
+
+def _module(call: Call) -> Named | None:
+    """python -m NAME: a module of the project's, unless it is one that is installed."""
+    at = call.argv.index("-m") + 1 if "-m" in call.argv[:-1] else 0
+    if not at or not re.fullmatch(r"\w+(?:\.\w+)*", call.argv[at]) or "-c" in call.argv[:at]:
+        return None
+    return Named("python-module", call.argv[at].replace(".", "/") + ".py", call.argv[at + 1 :])
 
 
 def _poe(call: Call) -> Named | None:

@@ -6,6 +6,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 
+from reflexd.shell import foreign
 from reflexd.shell.calls import Local
 from reflexd.shell.carriers import Unwrapped
 
@@ -37,6 +38,12 @@ def read(text: str, file: Local) -> Unwrapped:
             code[f"(\n{line} {words}\n)"] = None
             waiting.append(line.partition(" ")[0])
     return Unwrapped(code=tuple(code))
+
+
+def read_module(text: str, file: Local) -> Unwrapped:
+    """A module that is run by its name."""
+    found = foreign.read(text, "python", whole=True)
+    return Unwrapped(commands=found.commands, code=found.code, opaque=found.opaque)
 
 
 def _scripts(described: dict[str, object], tool: str) -> dict[str, object]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from reflexd.shell.calls import Call
+from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.fields import UNKNOWN, known
 from reflexd.shell.options import command_at, names
 from reflexd.shell.packages import is_local, package, source
@@ -140,16 +142,29 @@ def _of_project(word: str, call: Call, ground: Ground, title: str) -> list[Effec
     """A tool that the project has, as far as can be seen; one that was looked for and is not there gets fetched."""
     if is_local(word) or word in known_programs() or not call.cwd.startswith("/") or UNKNOWN in call.cwd:
         return []
+    directories = [call.cwd]
+    while len(directories) < PARENTS_MAX and directories[-1] != "/":
+        directories.append(posixpath.dirname(directories[-1]))
     manifest = ground.want("file", posixpath.join(call.cwd, "package.json"))
+    looks = [ground.want("file", posixpath.join(each, "node_modules/.bin", word)) for each in directories]
     if manifest is None or manifest.problem:
         return []
+    there = any(found is None or found.problem != "missing" for found in looks)
+    if there and "/" not in word:  # a scoped package: the program in it is called otherwise
+        return []
     made = package(word, call, ground, title)
-    if made is None or "/" in word:  # a scoped package: the program in it is called otherwise
-        return [made] if made else []
-    above = call.cwd
-    for _ in range(PARENTS_MAX):
-        bin_ = ground.want("file", posixpath.join(above, "node_modules/.bin", word))
-        if bin_ is None or bin_.problem != "missing":
-            return []
-        above = posixpath.dirname(above)
-    return [made]
+    return [made] if made else []
+
+
+def _uv(call: Call) -> Unwrapped | None:
+    """uv run FILE.py: a script rather than a program of that name."""
+    if call.argv[1:2] != ("run",):
+        return None
+    args = call.argv[2:]
+    at = command_at(args, RUNNERS["uv run"].with_value)
+    script = args[at : at + 1]
+    wanted = script and (script[0].endswith((".py", ".pyw")) or not {"-s", "--script"}.isdisjoint(args[:at]))
+    return Unwrapped(files=script, arguments=args[at + 1 :], kind="python") if wanted else None
+
+
+UNWRAPS: dict[str, Callable[[Call], Unwrapped | None]] = {"uv": _uv}

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from reflexd.shell import builders, carriers, databases, foreign, hooked, hosts, interpreters, screens, shells, wraps
+from reflexd.shell import (
+    builders,
+    carriers,
+    databases,
+    foreign,
+    hooked,
+    hosts,
+    interpreters,
+    runners,
+    screens,
+    shells,
+    wraps,
+)
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.known import RISKY
@@ -50,5 +62,6 @@ SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     **hooked.SPECIAL,
     **screens.SPECIAL,
     **builders.UNWRAPS,
+    **runners.UNWRAPS,
     **shells.SPECIAL,
 }

@@ -55,6 +55,9 @@ def deletes(found: Facts) -> list[str]:
         ("npm ci", {"package.json": '{"scripts": {"postinstall": "rm -rf out"}}'}, f"{CWD}/out"),
         ("npm --prefix web run x", {"web/package.json": '{"scripts": {"x": "rm -rf out"}}'}, f"{CWD}/web/out"),
         ("cp a.sh b.sh && ./b.sh", {"a.sh": "rm -rf out"}, f"{CWD}/out"),
+        ("python3 -m a.b", {"a/b.py": "import shutil\nshutil.rmtree('/etc')"}, "/etc"),
+        ("python3 -m a", {"a/__main__.py": "import shutil\nshutil.rmtree('/etc')"}, "/etc"),
+        ("uv run x.py", {"x.py": "import shutil\nshutil.rmtree('/etc')"}, "/etc"),
         ("poe x", {"pyproject.toml": '[tool.poe.tasks]\nx = "rm -rf out"'}, f"{CWD}/out"),
     ],
 )
@@ -114,7 +117,9 @@ def test_code_that_was_not_seen_is_named(command: str, files: dict[str, str], pa
     assert unseen in looked(command, files, past).unseen
 
 
-@pytest.mark.parametrize("command", ["npm install", "composer test", "poe x", "ls", "pytest", "npx tsc"])
+@pytest.mark.parametrize(
+    "command", ["npm install", "composer test", "poe x", "python3 -m x.y", "ls", "pytest", "npx tsc"]
+)
 def test_no_file_is_no_code(command: str) -> None:
     assert looked(command, {}).unseen == ()
 
