@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -127,3 +129,11 @@ def test_any_bytes_load_or_fail_as_a_policy(data: bytes) -> None:
         message = e.message
     assert message
     assert message.startswith("x.toml: ") or "+" in message
+
+
+def test_the_example_in_the_documentation_loads_and_is_right() -> None:
+    text = (Path(__file__).parents[2] / "docs/policy.md").read_text()
+    example = text.partition("```toml\n")[2].partition("```")[0]
+    found = load(example.encode(), "policy.toml", shipped())
+    assert failures(found) == ()
+    assert [pin.server for pin in found.pins] == ["linear"]
