@@ -64,6 +64,9 @@ def parse(args: tuple[str, ...], row: Row) -> Parsed:
                     i += 1
             elif row.numeric and word[1:].isdigit():
                 continue
+            elif "=" in word and len(name := word.partition("=")[0]) > 2 and name in row.with_value:
+                flags.add(name)  # -url=value, as Go's and Java's programs take it
+                values.append((name, word.partition("=")[2]))
             elif row.modes and word[1:] and set(word[1:]) <= set("rwxXstugoaieAcdjP,=+-"):
                 _mode(word, row, flags, operands)
                 continue

@@ -36,14 +36,12 @@ PUBLISHING: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "mill": (("*.publish", "*publishAll*"), ("*.publishLocal",)),
     "nx": (("release", "publish", "nx-release-publish"), ()),
-    "rake": (("release", "release:*"), ("release:guard_clean",)),
 }
 """Program -> the tasks that publish, and those named alike that stay on this machine."""
 _DRY = {
     "gradle": ("-m", "--dry-run"),
     "gradlew": ("-m", "--dry-run"),
     "nx": ("-d", "--dry-run"),
-    "rake": ("-n", "--dry-run"),
 }
 _VALUED = names(
     "-P -D -p -f -b -c -t -I -pl -x --project-dir --build-file --settings-file --projects --exclude-task --init-script"

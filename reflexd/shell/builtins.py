@@ -69,6 +69,10 @@ def apply(shell: Shell, call: Call) -> None:
             words = [word for word in argv[1:] if not word.startswith("-")]
             if len(words) == 2 and all(map(known, words)):
                 shell.links[shell.path(words[1])] = shell.path(words[0])
+        case "mkfifo":
+            for word in argv[1:]:
+                if not word.startswith("-"):
+                    shell.files[shell.path(word)] = Written(None, pipe=True)
         case "tee":
             for word in argv[1:]:
                 if not word.startswith("-"):
@@ -149,7 +153,9 @@ def keep(shell: Shell, target: str, text: str | None, downloaded: bool = False, 
         text = None if before is None else before + text
     if text is not None and len(text) > FILE_MAX:
         text = None
-    shell.files[path] = Written(text, downloaded)
+    held = shell.files.get(path)
+    into = held is not None and held.pipe
+    shell.files[path] = Written(text, downloaded, pipe=into, code=into and held is not None and held.code)
 
 
 def declared(shell: Shell, words: tuple[str, ...]) -> None:
@@ -170,6 +176,8 @@ def declared(shell: Shell, words: tuple[str, ...]) -> None:
             shell.set(name, value)
             if set(letters) & set("iluc"):
                 shell.variables[name] = None  # such a variable holds something else than it was given
+        if words[0] == "export" or "x" in letters:
+            shell.exports |= {name}
         if words[0] == "readonly" or "r" in letters:
             shell.fixed |= {name}
 

@@ -26,7 +26,8 @@ class Call(Struct, frozen=True):
     `stdin` is the text it would read, None where that is not known or nothing. `fed` says
     where that text comes from: "" (nothing given), "text", "pipe", "download" or "file".
     `via` names the wrappers around it, outermost first. `defined`: the name is a function or an alias of this
-    line, so no program runs; what it comes to follows as calls of its own.
+    line, so no program runs; what it comes to follows as calls of its own. `around` are the words of the wrappers that
+    say where it runs (a host, a namespace), `exported` what the line has exported before.
     """
 
     argv: tuple[str, ...]
@@ -38,6 +39,8 @@ class Call(Struct, frozen=True):
     via: tuple[str, ...] = ()
     background: bool = False
     defined: bool = False
+    around: tuple[str, ...] = ()
+    exported: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:

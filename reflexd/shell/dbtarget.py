@@ -23,6 +23,7 @@ _HERE = re.compile(
     r"(?:[:,\\].*)?\Z",
     re.I,
 )
+_FILES = frozenset({"sqlite", "sqlite3", "file", "duckdb"})
 _SHORT = re.compile(r"[A-Za-z0-9_-]+(?::\d+)?\Z")
 _CLUSTER = frozenset({"kubectl", "oc", "kubecolor", "microk8s.kubectl"})
 _TESTS = re.compile(r"(?:\A|[^a-z0-9])tests?(?:ing)?(?:[^a-z0-9]|\Z)|\A(?:ci|e2e)\Z", re.I)
@@ -65,8 +66,8 @@ def target(
 
 def of_tool(realm: Realm, call: Call, parsed: Parsed, ground: Ground) -> Target:
     """What a tool acts on that finds its database by options, the environment and settings of the project."""
-    hosts, names, said = list(_values(parsed, realm.hosts)), [""][:0], list(_values(parsed, realm.words))
-    stages = [*_values(parsed, realm.stages)]
+    names: list[str] = []
+    hosts, said, stages = (list(_values(parsed, options)) for options in (realm.hosts, realm.words, realm.stages))
     for value in _values(parsed, realm.options):
         _read(value, hosts, names, said)
     for word in parsed.operands:
@@ -77,14 +78,13 @@ def of_tool(realm: Realm, call: Call, parsed: Parsed, ground: Ground) -> Target:
             _read(word, hosts, names, said)
         else:
             said.append(word)
-    around = dict(reversed(variables(call, ground)))
+    settings = dict(reversed(variables(call, ground)))
     if not hosts:
         for name in realm.env:
-            if around.get(name):
-                value = around[name]
+            if value := settings.get(name):
                 _read(value, hosts, names, said) if "HOST" not in name or "://" in value else hosts.append(value)
-    stages.extend(around[name] for name in realm.stage_env if around.get(name))
-    said.extend((*stages, *(around[name] for name in realm.hints if around.get(name))))
+    stages.extend(settings[name] for name in realm.stage_env if settings.get(name))
+    said.extend((*stages, *(settings[name] for name in realm.hints if settings.get(name))))
     said.extend(value for _, value in call.assigned)
     return _told(call, ground, hosts, names, said, tests=stages)
 
@@ -121,7 +121,7 @@ def _read(word: str, hosts: list[str], names: list[str], others: list[str]) -> N
     """A database's name, an URL, or libpq's pairs of name and value."""
     url = _URL.match(word)
     if url is not None:
-        if url["host"]:
+        if url["host"] and url["scheme"].lower() not in _FILES:
             hosts.append(url["host"])
         names.extend(part for part in re.split(r"[/?&]", url["rest"]) if part and "=" not in part)
         others.extend([url["user"]] if url["user"] else [])

@@ -58,7 +58,8 @@ def read(text: str, cwd: str, home: str, env: Mapping[str, str], given: Mapping[
 class Walk:
     """One reading under way: what was found, and how much may still be looked at.
 
-    `hidden` are the reasons that count wherever the code stands, `opaque` those that count in the text itself.
+    `listens`: a process of this text reads what a descriptor is given. `hidden` are the reasons that count wherever the code stands, `opaque` those that count in the text itself.
+    `around`: what the wrappers of what is walked now say about where it runs.
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:
@@ -72,6 +73,8 @@ class Walk:
         self.later: list[Callable[[], object]] = []
         self.broken = False
         self.level = 0
+        self.listens = False
+        self.around: tuple[str, ...] = ()
         self._given = given
         self._spent = [0, 0]  # nodes and calls of the text
         self._spent_in_files = [0, 0]
@@ -97,6 +100,7 @@ class Walk:
         if depth > DEPTH_MAX:
             raise Budget("code is nested in code too deeply")
         self.count(len(text) // CODE_A_NODE)
+        self.listens = self.listens or "coproc" in text
         cut, bodies = heredocs.extract(text, len(self.heredocs))
         self.heredocs.extend(bodies)
         whole = spelling.apart(spelling.plain_groups(spelling.joined(cut)))
@@ -132,7 +136,7 @@ class Walk:
             raise Budget("it is too long to be read")
 
     def note(self, call: Call) -> None:
-        self.calls.append(call)
+        self.calls.append(structs.replace(call, around=self.around) if self.around else call)
         self._spent[1] += 1
         if self._spent[1] > CALLS_MAX:
             raise Budget("it runs too many commands to be read")

@@ -52,6 +52,7 @@ class _Raw(Struct, frozen=True, forbid_unknown_fields=True):
     harmless: str = ""
     realm: str = ""
     verbs: dict[str, str] = {}
+    tasks: bool = False
     like: str = ""
 
 
@@ -99,6 +100,7 @@ class Row(Struct, frozen=True):
     harmless: frozenset[str]
     realm: str
     verbs: tuple[tuple[str, Doing | Literal["look"] | None], ...]
+    tasks: bool
     like: str
     with_value: frozenset[str]
     long: tuple[str, ...]
@@ -287,6 +289,7 @@ def _row(name: str, raw: dict[str, _Raw]) -> Row:
         harmless=harmless,
         realm=own.realm or (base.realm if base else ""),
         verbs=verbs or (inner.verbs if inner else ()),
+        tasks=own.tasks or (inner.tasks if inner else False),
         like=own.like or (inner.like if inner else ""),
         with_value=with_value,
         long=tuple(sorted(flag for flag in every if flag.startswith("--"))),

@@ -43,12 +43,16 @@ _USUAL = {
 class Written:
     """A file that this line has written: its text (None: not known), and whether that came from the network.
 
-    `copied`: the local file that it is a copy of.
+    `copied`: the local file that it is a copy of. `pipe`: a FIFO; `code`: one that an interpreter reads.
     """
 
-    __slots__ = ("copied", "downloaded", "text")
+    __slots__ = ("code", "copied", "downloaded", "pipe", "text")
 
-    def __init__(self, text: str | None, downloaded: bool = False, copied: str = "") -> None:
+    def __init__(
+        self, text: str | None, downloaded: bool = False, copied: str = "", pipe: bool = False, code: bool = False
+    ) -> None:
+        self.pipe = pipe
+        self.code = code
         self.text = text
         self.downloaded = downloaded
         self.copied = copied
@@ -83,6 +87,7 @@ class Shell:
         self.gone: frozenset[str] = frozenset()
         self.fixed: frozenset[str] = frozenset()
         self.references: dict[str, str] = {}
+        self.exports: frozenset[str] = frozenset()
         self.ended = ""
         self.files: dict[str, Written] = {}
         self.links: dict[str, str] = {}
@@ -98,6 +103,7 @@ class Shell:
         self.functions = dict(other.functions)
         self.aliases = dict(other.aliases)
         self.gone, self.fixed, self.references = other.gone, other.fixed, other.references
+        self.exports = other.exports
         self.ended = other.ended
         self.files, self.links = other.files, other.links
 
@@ -116,9 +122,15 @@ class Shell:
             raise KeyError(name)
         return None if name in _ALWAYS_SET else [UNSET]
 
+    def exported(self) -> tuple[tuple[str, str], ...]:
+        """What this line has exported, as programs started now would find it."""
+        held = ((name, self.variables.get(name)) for name in sorted(self.exports))
+        return tuple((name, " ".join(values) if values is not None else UNKNOWN) for name, values in held)
+
     def set(self, name: str, value: str) -> None:
         name = self.references.get(name, name)
         self.gone -= {name}
+        self.exports |= {name} if name in self.env else frozenset()
         self.variables[name] = [value] if len(value) <= VALUE_MAX and name not in self.fixed else None
 
     def unset(self, name: str) -> None:
@@ -128,6 +140,7 @@ class Shell:
         self.variables.pop(name, None)
         self.functions.pop(name, None)
         self.gone |= {name}
+        self.exports -= {name}
 
     def positional(self, words: Iterable[str]) -> None:
         for name in [name for name in self.variables if name.isdigit() and name != "0"]:
@@ -188,6 +201,7 @@ class Shell:
         for end in ends:
             self.aliases.update(end.aliases)
             self.fixed |= end.fixed
+            self.exports |= end.exports
             self.references = {**self.references, **end.references}
         if any(end.cwd != ends[0].cwd for end in ends):
             self.cwd = UNKNOWN
