@@ -19,6 +19,7 @@ TOKEN = "ghp_" + "abcdefghijklmnopqrstuvwxyz0123456789"
         (Mcp("linear", "save_comment", json.dumps({"body": f"the id is {KEY}."})), ("aws-access-key",)),
         (Mcp("x", "y", json.dumps({"a": [{"b": f"{TOKEN} {KEY}"}]})), ("github-token", "aws-access-key")),
         (Other("post", json.dumps({"text": "password: hunter2"})), ("secret",)),
+        (Mcp("x", "y", json.dumps({"body": f"token: {KEY}"})), ("secret", "aws-access-key")),
         (Fetch(f"https://e.example/?q={TOKEN}"), ("github-token",)),
         (WebSearch(f"what is {KEY}"), ("aws-access-key",)),
         (Mcp("x", "y", json.dumps({"body": "it said [redacted:github-token] there"})), ()),
