@@ -9,7 +9,7 @@ from reflexd.shell.fields import BRACKET, ONE, STAR, UNKNOWN, UNSET
 
 MARKS = re.compile(f"[{UNKNOWN}{STAR}{ONE}{BRACKET}{UNSET}]")
 _GLOB = re.compile(f"[{STAR}{ONE}{BRACKET}]")
-_SETS, _ESCAPED = re.compile(r"[&~|]|(?<=-)-"), r"\\\g<0>"  # what a later Python may take for operations on sets
+_SETS, _ESCAPED = re.compile(r"[&~|]"), r"\\\g<0>"  # what a later Python may take for operations on sets
 _ANY_NAME = "Aa0"  # a name that no landmark has: what matches it matches nearly everything
 
 
@@ -35,7 +35,7 @@ def pattern(part: str) -> re.Pattern[str]:
             else:
                 inside = part[i + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
                 inside = "^" + inside[1:] if inside[:1] in ("!", "^") else inside
-                pieces[-1].append(f"[{_SETS.sub(_ESCAPED, inside)}]")
+                pieces[-1].append("." if "--" in inside else f"[{_SETS.sub(_ESCAPED, inside)}]")
                 i = end
         else:
             pieces[-1].append(re.escape(c))
