@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reflexd.core import verbs
 from reflexd.core.policy import shipped
-from reflexd.shell import databases, gitkeys, places, programs, realms, sqlwords, urls
+from reflexd.shell import databases, gitkeys, places, programs, realms, sqlwords, urls, wraps
 
 
 def load() -> None:
@@ -14,3 +14,4 @@ def load() -> None:
     for module in (gitkeys, places, realms, sqlwords, urls, verbs):
         module.data()
     databases.file()
+    wraps.rows()

@@ -20,7 +20,8 @@ class Unwrapped(Struct, frozen=True):
     """`commands` are run as given, `code` is read as shell, `files` hold code. `arguments` are the code's $0, $1, ...
 
     `at_exit`: when everything else has run. `inside`: in a file system of its own. `host`: on that machine.
-    `kind`: what the files hold, where that is not what the program's name says.
+    `name`: under this name instead of the program's. `cwd` may be ~. `kind`: what the files hold, where that
+    is not what the program's name says.
     """
 
     commands: tuple[tuple[str, ...], ...] = ()
@@ -35,6 +36,7 @@ class Unwrapped(Struct, frozen=True):
     cwd: str = ""
     arguments: tuple[str, ...] = ()
     kind: str = ""
+    name: str = ""
 
 
 FIND_TESTS = names(
@@ -48,11 +50,13 @@ def commands(argv: tuple[str, ...]) -> Unwrapped | None:
 
 
 def _script(call: Call) -> Unwrapped | None:
-    found = split(call.argv[1:], names("-c --command -t -T -m -o -E -I -O -B"))
-    code = found.value("-c", "--command")
+    valued = names("-c --command -t -T -m -o -E -I -O -B")
+    args = call.argv[1:]
+    code = split(args, valued).value("-c", "--command")
     if code is not None:
         return Unwrapped(code=(code,))
-    return commands(found.operands[1:]) if len(found.operands) > 1 else Unwrapped(commands=(("sh",),))
+    rest = args[command_at(args, valued) + 1 :]  # BSD's takes the command after the file
+    return commands(rest[1:] if rest[:1] == ("--",) else rest) or Unwrapped(commands=(("sh",),))
 
 
 def _watch(call: Call) -> Unwrapped | None:
@@ -168,10 +172,12 @@ def _find(call: Call) -> Unwrapped | None:
 def _fd(call: Call) -> Unwrapped | None:
     args = call.argv[1:]
     for i, word in enumerate(args):
-        if word in ("-x", "--exec", "-X", "--exec-batch"):
+        option, equals, program = word.partition("=")
+        if option in ("-x", "--exec", "-X", "--exec-batch"):
             operands = [w for w in args[:i] if not w.startswith("-")]
             below = (operands[1].rstrip("/") if len(operands) > 1 else ".") + "/" + UNKNOWN
-            argv = tuple(w.replace("{}", below) for w in args[i + 1 :] if w != ";")
+            words = (*((program,) if equals else ()), *(w for w in args[i + 1 :] if w != ";"))
+            argv = tuple(w.replace("{}", below) for w in words)
             return commands(argv if any(UNKNOWN in w for w in argv) else (*argv, below))
     return None
 
@@ -179,7 +185,29 @@ def _fd(call: Call) -> Unwrapped | None:
 def _cmd(call: Call) -> Unwrapped | None:
     args = call.argv[1:]
     at = next((i for i, word in enumerate(args) if word.lower() in ("/c", "/k")), None)
-    return None if at is None else commands(args[at + 1 :])
+    if at is None:
+        return None
+    rest = args[at + 1 :]
+    return Unwrapped(code=(rest[0].replace("\\", "/"),)) if len(rest) == 1 and " " in rest[0] else commands(rest)
+
+
+def _start_stop(call: Call) -> Unwrapped | None:
+    args = call.argv[1:]
+    after = args[args.index("--") + 1 :] if "--" in args else ()
+    program = split(args, names("-x --exec -a --startas -p --pidfile -n --name -u -g -c -r -d -N -P -I -k")).value(
+        "-a", "--startas", "-x", "--exec"
+    )
+    return commands((program, *after)) if program else None
+
+
+def _submitted(call: Call) -> Unwrapped | None:
+    """launchctl submit: the program may be named by -p, the rest stands after --."""
+    args = call.argv[1:]
+    if args[:1] != ("submit",) or "--" not in args:
+        return None
+    after = args[args.index("--") + 1 :]
+    program = split(args[: args.index("--")], names("-l -p -o -e")).value("-p")
+    return commands(after if program is None or after[:1] == (program,) else (program, *after))
 
 
 def _npx(call: Call) -> Unwrapped | None:
@@ -212,6 +240,8 @@ SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     "gfind": _find,
     "fd": _fd,
     "fdfind": _fd,
+    "start-stop-daemon": _start_stop,
+    "launchctl": _submitted,
     "cmd": _cmd,
     "cmd.exe": _cmd,
     "npx": _npx,

@@ -105,6 +105,7 @@ def run(
     output = _runs(script, call, nest)
     shell.variables["_"] = [argv[-1]]
     builtins.written(shell, redirects, output, builtins.downloads(call))
+    sources.sent(script, call, output)
     if (first in shell.aliases or first in shell.functions) and not program and output != aliased:
         output = None
     if any(made.writes and made.op[:1] != "2" for made in redirects):
@@ -187,7 +188,8 @@ def _runs(script: Script, call: Call, nest: int) -> str | None:
 
 def inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:
     walk = script.walk
-    via = (*call.via, "container" if unwrapped.inside else f"{call.name} {unwrapped.host}".rstrip())
+    name = unwrapped.name or ("container" if unwrapped.inside else f"{call.name} {unwrapped.host}".rstrip())
+    via = (*call.via, name)
     walk.opaque.extend(unwrapped.opaque)
     if unwrapped.at_exit:
         shell, depth = script.shell, script.depth + 1
@@ -196,7 +198,8 @@ def inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | 
     output: str | None = None
     shell = script.shell if unwrapped.same_shell else script.shell.copy()
     if unwrapped.cwd:
-        shell.cwd = unwrapped.cwd if not known(unwrapped.cwd) else shell.path(unwrapped.cwd)
+        there = shell.home if unwrapped.cwd == "~" else unwrapped.cwd
+        shell.cwd = there if not known(there) else shell.path(there)
     within = script if shell is script.shell else script.sub(shell)
     for path in unwrapped.files:
         kind = unwrapped.kind or foreign.language(call.name) or ("sourced" if unwrapped.same_shell else "shell")

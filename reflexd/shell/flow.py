@@ -42,7 +42,10 @@ def _nodes(script: Script, nodes: list[syntax.Node], stdin: str | None, fed: str
 
 
 def _joined(first: str | None, second: str | None) -> str | None:
-    return None if first is None or second is None else first + second
+    """One output after the other; what is known stays visible beside what is not."""
+    if not first and not second:
+        return None if first is None or second is None else ""
+    return (f"{UNKNOWN}\n" if first is None else first) + (f"{UNKNOWN}\n" if second is None else second)
 
 
 def chain(script: Script, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:

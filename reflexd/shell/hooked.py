@@ -123,10 +123,13 @@ def _sed(call: Call) -> Unwrapped | None:
     return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
 
 
-def _prompt(call: Call) -> Unwrapped | None:
+_ESCAPES = re.compile(r"\s*\+?(?:\\?!|\.(?:shell|system)\s|(?:platform\s+)?shell\s)\s*(.+)")
+
+
+def prompt(call: Call) -> Unwrapped | None:
     """Programs with a prompt of their own at which a line can go to a shell: ed, gdb, less, ftp."""
     lines = [*(call.stdin or "").splitlines(), *(line for word in call.argv[1:] for line in word.splitlines())]
-    code = [match[1] for line in lines if (match := re.match(r"\s*(?:\\?!|\.(?:shell|system)\s|shell\s)\s*(.+)", line))]
+    code = [match[1] for line in lines if (match := _ESCAPES.match(line))]
     return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
 
 
@@ -140,11 +143,23 @@ def _powershell(call: Call) -> Unwrapped | None:
     return None
 
 
+_BOUND = re.compile(r"(?:execute|become|reload|preview|transform)[a-z-]*(?:\(([^)]*)\)|:(.*))")
+
+
+def _fzf(call: Call) -> Unwrapped | None:
+    valued = names("--bind --preview -q --query -f --filter -d --delimiter -n --nth --prompt --header")
+    found = split(call.argv[1:], valued)
+    code = [left or right for text in found.all("--bind") for left, right in _BOUND.findall(text)]
+    code.extend(found.all("--preview"))
+    return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
+
+
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     "sed": _sed,
     "gsed": _sed,
-    **dict.fromkeys(("ed", "gdb", "less", "more", "ftp", "sftp", "lftp"), _prompt),
+    **dict.fromkeys(("ed", "gdb", "lldb", "less", "more", "ftp", "lftp"), prompt),
     **dict.fromkeys(("pwsh", "powershell", "pwsh.exe", "powershell.exe"), _powershell),
+    "fzf": _fzf,
     "git": _git,
     "tar": _tar,
     "gtar": _tar,

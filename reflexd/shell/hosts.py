@@ -8,6 +8,7 @@ from collections.abc import Callable
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.fields import UNKNOWN
+from reflexd.shell.hooked import prompt
 from reflexd.shell.options import command_at, names, split
 
 _SSH_VALUED = names("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w -B")
@@ -15,17 +16,41 @@ _SSH_VALUED = names("-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w
 
 def _ssh(call: Call) -> Unwrapped | None:
     args = call.argv[1:]
-    options = split(args, _SSH_VALUED)
-    local = [
-        value.partition("=")[2]
-        for value in options.all("-o")
-        if value.partition("=")[0].strip().lower() in ("proxycommand", "localcommand", "knownhostscommand")
-    ]
     at = command_at(args, _SSH_VALUED)
+    local = _local_commands(args[:at])
     rest, host = args[at + 1 :], " ".join(args[at : at + 1])
-    if rest or local:
-        return Unwrapped(code=(*local, *((" ".join(rest),) if rest else ())), cwd=UNKNOWN, host=host)
-    return Unwrapped(commands=(("sh",),), cwd=UNKNOWN, host=host) if call.fed else None
+    rest = rest[command_at(rest, _SSH_VALUED) :]  # options may stand behind the host too
+    if local:
+        # Judged as what it is, on this machine; the other host's command would be denied no less.
+        return Unwrapped(code=(*local, *((" ".join(rest),) if rest else ())))
+    here = _THIS_MACHINE.fullmatch(host.rpartition("@")[2]) is not None
+    if not rest and not call.fed:
+        return None
+    code = (" ".join(rest),) if rest else ()
+    shell = () if rest else (("sh",),)
+    if here:
+        return Unwrapped(commands=shell, code=code, cwd="~", name="localhost")
+    return Unwrapped(commands=shell, code=code, cwd=UNKNOWN, host=host)
+
+
+_THIS_MACHINE = re.compile(
+    r"(?:ssh://)?(?:localhost|127(?:\.\d+){0,3}|\[?::1\]?|0|0\.0\.0\.0|ip6-localhost)(?::\d+)?/?"
+)
+_RUN_HERE = re.compile(
+    r"\s*(?:proxycommand|localcommand|knownhostscommand|remotecommand)(?:\s*=\s*|\s+)(?P<code>.*)", re.I | re.S
+)
+
+
+def _local_commands(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Settings of ssh and its kin that name a command for this machine."""
+    found = (_RUN_HERE.match(value) for value in split(options, _SSH_VALUED).all("-o"))
+    return tuple(match["code"] for match in found if match and match["code"].strip().lower() != "none")
+
+
+def _copies(call: Call) -> Unwrapped | None:
+    """scp and sftp: the same settings, and a program to use instead of ssh."""
+    code = (*_local_commands(call.argv[1:]), *split(call.argv[1:], _SSH_VALUED | names("-P -s")).all("-S"))
+    return Unwrapped(code=code) if code else prompt(call)
 
 
 CONTAINER_VALUED = names(
@@ -57,7 +82,9 @@ def _container(call: Call) -> Unwrapped | None:
         return None
     rest = args[verb + 1 :]
     if call.name in ("kubectl", "oc"):
-        return commands(rest[rest.index("--") + 1 :]) if "--" in rest else None
+        if "--" in rest or args[verb] == "run":
+            return commands(rest[rest.index("--") + 1 :]) if "--" in rest else None
+        return commands(rest[command_at(rest, CONTAINER_VALUED) + 1 :])
     at = command_at(rest, CONTAINER_VALUED)
     shared = mounts(rest[:at])
     entry = split(rest[:at], CONTAINER_VALUED).value("--entrypoint")
@@ -66,7 +93,10 @@ def _container(call: Call) -> Unwrapped | None:
         return None
     given = split(rest[:at], CONTAINER_VALUED)
     inside = args[verb] == "run" and verb == 0 and not any(given.has(name) for name in _REACHES_OUT)
-    return Unwrapped(commands=(tuple(_mounted(word, shared) for word in words),), cwd=UNKNOWN, inside=inside)
+    workdir = given.value("-w", "--workdir")
+    there = _mounted(workdir, shared) if workdir else ""
+    cwd = there if there != workdir else UNKNOWN
+    return Unwrapped(commands=(tuple(_mounted(word, shared) for word in words),), cwd=cwd, inside=inside)
 
 
 def mounts(options: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -93,5 +123,7 @@ def _mounted(word: str, mounts: list[tuple[str, str]]) -> str:
 
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     "ssh": _ssh,
-    **dict.fromkeys(("docker", "podman", "nerdctl", "kubectl", "oc"), _container),
+    "autossh": _ssh,
+    **dict.fromkeys(("scp", "sftp"), _copies),
+    **dict.fromkeys(("docker", "docker-compose", "podman", "podman-compose", "nerdctl", "kubectl", "oc"), _container),
 }

@@ -58,8 +58,9 @@ def read(text: str, cwd: str, home: str, env: Mapping[str, str], given: Mapping[
 class Walk:
     """One reading under way: what was found, and how much may still be looked at.
 
-    `listens`: a process of this text reads what a descriptor is given. `hidden` are the reasons that count wherever the code stands, `opaque` those that count in the text itself.
-    `around`: what the wrappers of what is walked now say about where it runs.
+    `hidden` are the reasons that count wherever the code stands, `opaque` those that count in the text itself.
+    `around`: what the wrappers of what is walked now say about where it runs. `listens`: a process of this text may read
+    what a descriptor is given.
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:

@@ -32,7 +32,8 @@ def printed(call: Call) -> str | None:
     if call.name == "mktemp":
         return f"/tmp/tmp.{UNKNOWN}\n"  # noqa: S108
     if call.name in ("find", "gfind") and not {"-exec", "-execdir", "-delete", "-printf", "-ls"} & set(call.argv):
-        return "".join(f"{name}\n" for name in find_names(call.argv[1:]))
+        end = "\ufffd" if "-print0" in call.argv else "\n"  # a zero byte, see _octal
+        return "".join(f"{name}{end}" for name in find_names(call.argv[1:]))
     if call.name == "ls":
         listed = [word for word in call.argv[1:] if any(mark in word for mark in GLOB_MARKS)]
         return "".join(f"{word}\n" for word in listed) or None

@@ -135,6 +135,12 @@ def _dash_c(call: Call) -> Unwrapped | None:
     return None
 
 
+def _capsh(call: Call) -> Unwrapped | None:
+    """What stands after -- goes to bash, options and all."""
+    args = call.argv[1:]
+    return commands(("bash", *args[args.index("--") + 1 :])) if "--" in args else None
+
+
 def _su(call: Call) -> Unwrapped | None:
     found = split(call.argv[1:], names("-c --command -s --shell -g --group -u --user -G --session-command"))
     code = found.value("-c", "--command", "--session-command")
@@ -165,5 +171,6 @@ SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     ".": _source,
     "trap": _trap,
     "su": _su,
+    "capsh": _capsh,
     "runuser": _su,
 }

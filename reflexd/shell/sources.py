@@ -6,6 +6,7 @@ A file that this line wrote is known, and so is one whose text was given; any ot
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,10 @@ def run(
         path, held = held.copied, None
     if held is not None:
         if held.downloaded or held.text is None:
+            if held.pipe:
+                held.code = True
+                walk.opaque.append(f"{shown(word)} is a pipe, and nobody has seen what comes out of it")
+                return None
             what = (
                 "has just fetched and nobody has seen"
                 if held.downloaded
@@ -120,6 +125,29 @@ def _written_for(text: str) -> str:
     return foreign.language(words[0]) or words[0]
 
 
+_INTO_PROCESS = re.compile(r"/proc/(?!self\b)[^/]+/fd/0\Z")
+
+
+def sent(script: Script, call: Call, output: str | None) -> None:
+    """Text that goes into a process that runs already: to its standard input, or through a pipe that it reads."""
+    walk = script.walk
+    targets = [made.target for made in call.redirects if made.writes and made.op[:1] != "2"]
+    if walk.listens:
+        targets.extend(UNKNOWN for made in call.redirects if made.op.endswith(">&") and not known(made.target))
+    if call.name == "tee":
+        targets.extend(word for word in call.argv[1:] if not word.startswith("-"))
+        output = call.stdin
+    for target in targets:
+        held = script.shell.files.get(script.shell.path(target))
+        if (held is not None and held.code) or target == UNKNOWN or _INTO_PROCESS.match(shown(target)):
+            if output is None or not known(output.translate(LITERAL)):
+                walk.opaque.append("it sends text to a process that runs already, which nobody has seen")
+            if output:
+                walk.code(
+                    output.translate(LITERAL), script.shell.copy(), None, "", (*call.via, "sent"), script.depth + 1
+                )
+
+
 def shell(script: Script, call: Call, nest: int) -> str | None:
     """A shell that was not given code: it runs a file, or what it reads."""
     via = (*call.via, call.name)
@@ -137,7 +165,7 @@ def shell(script: Script, call: Call, nest: int) -> str | None:
         if _QUIET_SHELL.isdisjoint(call.argv):
             script.walk.opaque.append(f"a bare {call.name} runs whatever is typed into it")
         return None
-    return fed_code(script, call, call.stdin, call.fed, via)
+    return fed_code(script, call, call.stdin, call.fed, via, operands[1:] if file and _STDIN.match(file) else operands)
 
 
 def _operands(args: tuple[str, ...]) -> list[str]:
@@ -151,7 +179,14 @@ def _operands(args: tuple[str, ...]) -> list[str]:
     return words
 
 
-def fed_code(script: Script, call: Call, code: str | None, fed: str, via: tuple[str, ...]) -> str | None:
+def fed_code(
+    script: Script,
+    call: Call,
+    code: str | None,
+    fed: str,
+    via: tuple[str, ...],
+    arguments: Sequence[str] = (),
+) -> str | None:
     if code is None or not known(code.translate(LITERAL)):
         where = "a download" if fed == "download" else "a pipe"
         doubts = script.walk.hidden if fed in ("download", "decoded") else script.walk.opaque
@@ -159,4 +194,6 @@ def fed_code(script: Script, call: Call, code: str | None, fed: str, via: tuple[
     if code is None:
         return None
     hidden = (*via, "decoded") if fed == "decoded" else via
-    return script.walk.code(code.translate(LITERAL), script.shell.copy(), None, "", hidden, script.depth + 1)
+    shell = script.shell.copy()
+    shell.positional(arguments)
+    return script.walk.code(code.translate(LITERAL), shell, None, "", hidden, script.depth + 1)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import functools
-import tomllib
-from importlib import resources
 
-import msgspec
 from msgspec import Struct
 
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import ITEMS_MAX, Unwrapped
 from reflexd.shell.fields import known
 from reflexd.shell.options import command_at, names, split
+from reflexd.shell.tables import table
 
 SUBCOMMANDS_MAX = 3
 
@@ -41,8 +39,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 @functools.cache
 def rows() -> dict[str, Row]:
-    text = resources.files("reflexd.config").joinpath("wrappers.toml").read_text()
-    read = msgspec.convert(tomllib.loads(text), _File).rows
+    read = table("wrappers.toml", _File).rows
     return {name: read[row.same_as] if row.same_as else row for name, row in read.items()}
 
 
