@@ -62,6 +62,8 @@ def parse(args: tuple[str, ...], row: Row) -> Parsed:
                 if word not in row.attached and i < n:
                     values.append((word, args[i]))
                     i += 1
+            elif len(word) > 2 and _named(word, row):  # -help is a word, not letters
+                flags.add(word)
             elif row.numeric and word[1:].isdigit():
                 continue
             elif "=" in word and len(name := word.partition("=")[0]) > 2 and name in row.with_value:

@@ -86,6 +86,8 @@ def _whole(
         database = of_tool(told, call, parsed, ground)
         lies = database.places
         kind = "change" if kind == "destroy" and database.passing else kind
+    elif "elsewhere" in does.places:
+        lies = ()  # the row knows better than the realm: an image is built here and pushed away
     else:
         lies = places(realm, call, parsed, ground)
     where = dict.fromkeys((*lies, *does.places))

@@ -18,7 +18,9 @@ from msgspec import Struct
 from reflexd.shell import globs
 from reflexd.shell.arguments import Parsed
 from reflexd.shell.calls import Call
+from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.fields import UNKNOWN, UNSET, shown
+from reflexd.shell.options import names
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row
 from reflexd.shell.tables import table
@@ -56,6 +58,7 @@ class _Data(Struct, frozen=True, forbid_unknown_fields=True):
     production: tuple[str, ...]
     not_production: tuple[str, ...]
     ordinary: tuple[str, ...]
+    wrappers: str
     realm: dict[str, Realm]
 
 
@@ -86,15 +89,18 @@ def _labels(text: str) -> tuple[str, ...]:
 @functools.lru_cache(maxsize=4096)
 def production(text: str) -> bool:
     """Whether a name, host, path or URL has a label that means production."""
+    return any(meant for meant in _production(text))
+
+
+def _production(text: str) -> Iterable[bool]:
+    """For each label that says production whether it is meant, not the contrary of it."""
     known = data()
     labels = _labels(text)
     for at, label in enumerate(labels):
         if any(fnmatchcase(label, pattern) for pattern in known.production):
             before = labels[at - 1] if at else ""
             after = labels[at + 1] if at + 1 < len(labels) else ""
-            if before not in known.not_production and after != "like":
-                return True
-    return False
+            yield before not in known.not_production and after != "like"
 
 
 def means_production(text: str, ground: Ground) -> bool:
@@ -106,8 +112,9 @@ def means_production(text: str, ground: Ground) -> bool:
 def ordinary(text: str) -> bool:
     """Whether a name has a label that means that nobody depends on it, and none that means production."""
     known = data()
-    return not production(text) and any(
-        fnmatchcase(label, pattern) for label in _labels(text) for pattern in known.ordinary
+    said = tuple(_production(text))
+    return not any(said) and (
+        bool(said) or any(fnmatchcase(label, pattern) for label in _labels(text) for pattern in known.ordinary)
     )
 
 
@@ -181,6 +188,20 @@ def _around(realm: Realm, call: Call, parsed: Parsed, ground: Ground, named: boo
 def variables(call: Call, ground: Ground) -> tuple[tuple[str, str], ...]:
     """What the call finds in its environment, the nearest setting first."""
     return (*call.assigned, *call.exported, *ground.chosen, *ground.env)
+
+
+def said(call: Call, unwrapped: Unwrapped) -> tuple[str, ...]:
+    """The words of a wrapper that say where what it runs happens: a host, a container, a namespace, a file."""
+    if call.name not in _wrappers():
+        return ()
+    inner = {word for command in unwrapped.commands for word in command}
+    own = (word for word in call.argv[1:] if word not in inner and not word.endswith((".yml", ".yaml")))
+    return tuple(word for word in own if not any(word in code for code in unwrapped.code))
+
+
+@functools.cache
+def _wrappers() -> frozenset[str]:
+    return names(data().wrappers)
 
 
 def around(call: Call, ground: Ground) -> Iterable[str]:

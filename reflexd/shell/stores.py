@@ -23,7 +23,7 @@ _LOOKS = names("ls lsd lsf lsl lsjson list la info stat du size cat head tree ve
 _MAKES = names("mb mkdir touch settier setmeta tag link rcat copyurl pipe run version-enable")
 _ACCESS = names("acl iam policy anonymous admin setacl setpolicy delpolicy hmac signurl presign share")
 _VALUED = names(
-    "--profile --endpoint-url --region --exclude --include --acl --storage-class -c --config --transfers --filter -m"
+    "--profile --endpoint-url --region --exclude --include --acl --storage-class -c --config --transfers --filter"
     " --content-type --cache-control --metadata --filter-from --bwlimit --checkers --log-file --log-level --min-age"
     " --max-age --backup-dir --sse --access_key --secret_key --host --host-bucket -o --older-than --newer-than"
     " --project"

@@ -81,7 +81,7 @@ def _does(request: Request) -> tuple[EffectKind, bool] | None:
         return None
     mutates = mutation(request.body)
     if mutates is not None:
-        return mutates, not request.signed
+        return mutates, mutates == "destroy" or not request.signed
     if re.search(r'"(?:query|operationName)"\s*:', request.body[:BODY_MAX]) and "graphql" in request.url.lower():
         return None  # a question, asked with POST
     if request.method == "DELETE" or _path_destroys(request.url):
