@@ -14,6 +14,7 @@ from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, PIPED, STAR, UNKNOWN,
 from reflexd.shell.known import RISKY, SHELLS
 from reflexd.shell.options import names
 from reflexd.shell.output import printed
+from reflexd.shell.realms import said
 from reflexd.shell.sources import LITERAL
 from reflexd.shell.state import Function, Shell
 from reflexd.shell.wrappers import unwrap
@@ -176,7 +177,11 @@ def _runs(script: Script, call: Call, nest: int) -> str | None:
             within.shell.cd(by_convention.below)
         sources.run(within, call, by_convention.kind, by_convention.file, by_convention.arguments, nest)
     if unwrapped is not None:
-        return inner(script, call, unwrapped, nest)
+        walk = script.walk
+        outside, walk.around = walk.around, (*walk.around, *said(call, unwrapped))
+        text = inner(script, call, unwrapped, nest)
+        walk.around = outside
+        return text
     if call.name in SHELLS:
         return sources.shell(script, call, nest)
     if call.name == "cat" and script.shell.files:

@@ -81,8 +81,11 @@ def of_tool(realm: Realm, call: Call, parsed: Parsed, ground: Ground) -> Target:
     settings = dict(reversed(variables(call, ground)))
     if not hosts:
         for name in realm.env:
-            if value := settings.get(name):
-                _read(value, hosts, names, said) if "HOST" not in name or "://" in value else hosts.append(value)
+            found = settings.get(name, "")
+            if "HOST" in name and "://" not in found:
+                hosts.append(found)
+            elif found:
+                _read(found, hosts, names, said)
     stages.extend(settings[name] for name in realm.stage_env if settings.get(name))
     said.extend((*stages, *(settings[name] for name in realm.hints if settings.get(name))))
     said.extend(value for _, value in call.assigned)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from reflexd.shell import foreign
@@ -10,7 +11,9 @@ from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.fields import known
 from reflexd.shell.options import names, split
 from reflexd.shell.programs import known as known_programs
+from reflexd.shell.programs import with_subcommands
 
+_PACKAGED = re.compile(r"(?:\A|/)node_modules/(?!\.bin/)((?:@[^/]+/)?[^/]+)/")
 _TIMED = names("-n -r -s -u -p --number --repeat --setup --unit --process")
 _PROMPTING = frozenset({"-i", "-q", "-u", "-B", "-E", "-s", "-S", "-I", "-a", "--interactive"})
 """Options with which an interpreter still waits for what is typed."""
@@ -37,9 +40,17 @@ def unwrap(call: Call) -> Unwrapped | None:
         file = args[at] if at < len(args) else None
         if file is None and not call.fed and _PROMPTING.issuperset(args):
             return Unwrapped(opaque=(f"a bare {call.name} runs whatever is typed into it",))
-        return Unwrapped(files=(file,), arguments=args[at + 1 :]) if file else None
+        return script(file, args[at + 1 :]) if file else None
     read = foreign.read(code, language)
     return Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque)
+
+
+def script(file: str, arguments: tuple[str, ...], kind: str = "") -> Unwrapped:
+    """Code in a file; where that is a tool whose words are known (manage.py, artisan), what they say as well."""
+    packaged = _PACKAGED.search(file)
+    name = packaged[1] if packaged else file.rpartition("/")[2]
+    tool = ((name, *arguments),) if name in with_subcommands() else ()
+    return Unwrapped(files=(file,), commands=tool, arguments=arguments, kind=kind)
 
 
 def _module(call: Call, words: tuple[str, ...]) -> Unwrapped | None:

@@ -12,12 +12,14 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from reflexd.shell import interpreters
 from reflexd.shell.calls import Call
-from reflexd.shell.carriers import Unwrapped
+from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.fields import UNKNOWN, known
 from reflexd.shell.options import command_at, names
 from reflexd.shell.packages import is_local, package, source
 from reflexd.shell.places import Ground
+from reflexd.shell.programs import find_operation, with_subcommands
 from reflexd.shell.programs import known as known_programs
 from reflexd.types import Effect
 
@@ -164,7 +166,44 @@ def _uv(call: Call) -> Unwrapped | None:
     at = command_at(args, RUNNERS["uv run"].with_value)
     script = args[at : at + 1]
     wanted = script and (script[0].endswith((".py", ".pyw")) or not {"-s", "--script"}.isdisjoint(args[:at]))
-    return Unwrapped(files=script, arguments=args[at + 1 :], kind="python") if wanted else None
+    return interpreters.script(script[0], args[at + 1 :], "python") if wanted else None
 
 
-UNWRAPS: dict[str, Callable[[Call], Unwrapped | None]] = {"uv": _uv}
+_BARE_VALUED = names("-C --dir --cwd --prefix -F --filter")
+_SCRIPTS = names("migrate console")
+"""Names of tools that are scripts' names more often than not."""
+
+
+def _bare(call: Call) -> Unwrapped | None:
+    """pnpm TOOL, yarn TOOL: what is neither a subcommand nor a script is a program that the project has."""
+    args = call.argv[1:]
+    at = command_at(args, _BARE_VALUED)
+    if args[at : at + 1] == ("workspace",):
+        at += 2
+    tool = args[at : at + 1]
+    if at and tool in (("exec",), ("dlx",)):
+        rest = args[at + 1 :]
+        return commands(rest[command_at(rest, _BARE_VALUED) :])
+    own = not tool or tool[0] in _SCRIPTS or find_operation(call.name, tool) is not None
+    return None if own or tool[0] not in with_subcommands() else commands(args[at:])
+
+
+_COMPOSE = names("up down build ps logs stop start restart pull push exec run rm config kill top images port events")
+
+
+def _sail(call: Call) -> Unwrapped | None:
+    """Laravel's sail: docker compose, and programs within its containers."""
+    args = call.argv[1:]
+    return commands(("docker", "compose", *args) if args[:1] and args[0] in _COMPOSE else args)
+
+
+def _symfony(call: Call) -> Unwrapped | None:
+    return commands(call.argv[1:]) if call.argv[1:2] in (("console",), ("php",)) else None
+
+
+UNWRAPS: dict[str, Callable[[Call], Unwrapped | None]] = {
+    "sail": _sail,
+    "symfony": _symfony,
+    "uv": _uv,
+    **dict.fromkeys(("pnpm", "yarn", "bun"), _bare),
+}
