@@ -41,6 +41,9 @@ def _walk(key: str, value: object, near: Mapping[str, object], depth: int) -> It
     """None: it goes deeper than is read."""
     if isinstance(value, str | int | float):
         yield Given(key, value, near)
+        inner = _inner(value) if isinstance(value, str) else None
+        if inner is not None:
+            yield from _walk(key, inner, near, depth + 1)
     elif isinstance(value, dict | list) and depth >= DEPTH_MAX:
         yield None
     elif isinstance(value, dict):
@@ -50,3 +53,14 @@ def _walk(key: str, value: object, near: Mapping[str, object], depth: int) -> It
     elif isinstance(value, list):
         for each in value:
             yield from _walk(key, each, near, depth + 1)
+
+
+def _inner(text: str) -> dict[str, object] | None:
+    """Tools that call other tools take their arguments as JSON in a string."""
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

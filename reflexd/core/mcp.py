@@ -8,6 +8,8 @@ own permissions. Arguments that go deeper or on for longer than is read are not 
 
 from __future__ import annotations
 
+import functools
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -71,7 +73,7 @@ class _Reading:
         vouched, why = pins.vouched(self.server, self.tool, self.context, self.ground)
         if self.server:
             self._service(doing, vouched, why, given)
-        for kind in self.context.secrets if not self._stays_here(given) else ():
+        for kind in self.context.secrets if self._leaves(given) else ():
             self.effects[Effect("send", self.label, ("elsewhere",), detail=kind)] = None
         opaque = "" if whole or self.name == "read" or not args.strip() else "its arguments are more than is read"
         own = Facts(
@@ -107,10 +109,12 @@ class _Reading:
             names += [value for name, value in self.ground.env if any(fnmatchcase(name, p) for p in patterns)]
         return any(realms.means_production(name, self.ground) for name in names)
 
-    def _stays_here(self, given: tuple[Given, ...]) -> bool:
-        """A tool that only writes a file of this machine sends nothing."""
+    def _leaves(self, given: tuple[Given, ...]) -> bool:
+        """Whether what the call carries goes elsewhere: a tool that only writes a file of this machine sends nothing."""
+        if not self.server:
+            return not data().verbs.outward.isdisjoint(self.words)
         files = {"file", "files", "directory"} & self.words
-        return bool(files) and any(g.key in data().keys.path and str(g.value).startswith(("/", "~")) for g in given)
+        return not files or not any(g.key in data().keys.path and str(g.value).startswith(("/", "~")) for g in given)
 
     # -- what the arguments say --------------------------------------------------------------------
 
@@ -125,7 +129,10 @@ class _Reading:
             self.levels.append(_METHODS[value.upper()])
         elif given.key in keys.action and self.server and self.name != "read" and not self.on_screen:
             self.levels.append(level(value) if len(words(value)) <= 3 and len(value) <= 60 else "")
-        if given.key in keys.shell and not http and (given.key != "input" or self.name == ""):
+        if given.key in keys.named and not keys.arguments.isdisjoint(given.near) and self.server:
+            self.levels.append(level(value) if len(value) <= NAME_MAX else "")
+        typed = given.key in keys.typed and not data().verbs.terminals.isdisjoint(self.words)
+        if (given.key in keys.shell or typed) and not http:
             self._shell(given)
         elif given.key in keys.code:
             self._code(given)
@@ -134,7 +141,7 @@ class _Reading:
         if given.key in ("query", "mutation") and _GRAPHQL.match(value):
             found = {level(name) for name in re.findall(r"[A-Za-z_]\w*", value[:4096])}
             self.levels.append("destroy" if "destroy" in found else "change")
-        if given.key not in keys.prose | keys.sql | keys.query | keys.code | keys.shell | keys.directory:
+        if given.key not in _no_paths() and (given.key not in keys.code or not re.search(r"\s", value)):
             self._path_or_url(given, value)
 
     def _is_request(self, given: Given) -> bool:
@@ -170,8 +177,16 @@ class _Reading:
         elif {"shell", "bash", "sh", "terminal", "command"} & hints:
             value = str(given.value)
         else:
+            self._any_language(str(given.value))
             return
         self.inner.append(self._under(line(value, self.context.cwd, self.context, self.ground)))
+
+    def _any_language(self, code: str) -> None:
+        """What it would do in one of the languages that are read; in which it is written nobody says."""
+        for value in (f"python3 -c {shlex.quote(code)}", f"node -e {shlex.quote(code)}", code):
+            found = line(value, self.context.cwd, self.context, self.ground)
+            if value != code or not found.opaque:
+                self.effects.update((structs.replace(effect, by=0), None) for effect in found.effects)
 
     def _under(self, found: Facts) -> Facts:
         inside = tuple(structs.replace(c, via=(self.label, *c.via)) for c in found.commands)
@@ -195,7 +210,10 @@ class _Reading:
 
     def _path_or_url(self, given: Given, value: str) -> None:
         keys = data().keys
-        if _URL.match(value):
+        path = tools.file_of(value)
+        if path:
+            value = path
+        elif _URL.match(value):
             for effect in tools.fetch(value, self.context, self.ground).effects:
                 self.effects[effect] = None
             return
@@ -205,8 +223,9 @@ class _Reading:
         looks = _PATH.match(value) is not None and value not in ("/", "./", "../")
         if not looks and not (named and given.key in keys.path and "://" not in value):
             return
-        content = next((given.near[k] for k in keys.content if isinstance(given.near.get(k), str)), "")
-        for effect in self._on_path(given, value, str(content)):
+        content = [given.near[key] for key in sorted(keys.content) if key in given.near]
+        text = content[0] if len(content) == 1 and isinstance(content[0], str) else json.dumps(content)
+        for effect in self._on_path(given, value, text if content else ""):
             self.effects[effect] = None
 
     def _on_path(self, given: Given, path: str, content: str) -> Iterator[Effect]:
@@ -240,6 +259,12 @@ def _first_word(sql_text: str) -> str:
         else:
             word = _WORD.match(sql_text, at)
             return word[0].lower() if word else ""
+
+
+@functools.cache
+def _no_paths() -> frozenset[str]:
+    keys = data().keys
+    return keys.prose | keys.sql | keys.query | keys.shell | keys.directory
 
 
 def _names_a_file(said: frozenset[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from reflexd.core import patches
 from reflexd.shell.effects import INHERITED
@@ -13,6 +14,7 @@ from reflexd.shell.urls import host, is_metadata
 from reflexd.types import Context, Effect, EffectKind, Facts
 
 CONTENT_MAX = 1024 * 1024  # of a file's new content, searched for what agents would inherit
+_FILE_URL = re.compile(r"\s*file:(?://[^/\\]*)?([/\\].*)", re.IGNORECASE | re.DOTALL)
 _HOOKS_OFF = re.compile(r"disableAllHooks\\?[\"']?\s*[:=]\s*\\?[\"']?true|\bhooks\s*=\s*false")
 
 
@@ -57,9 +59,9 @@ def fetch(urls: str, context: Context, ground: Ground) -> Facts:
     """One URL, or several between white space."""
     found: dict[Effect, None] = {}
     for url in urls.split():
-        scheme, colon, rest = url.partition(":")
-        if colon and scheme.lower() == "file":
-            found[on("read", "/" + rest.lstrip("/"), ground)] = None
+        path = file_of(url)
+        if path:
+            found[on("read", path, ground)] = None
             found[Effect("connect", url, detail="local file")] = None
         elif is_metadata(host(url)):
             found[Effect("connect", url, ("credentials",), detail="metadata")] = None
@@ -67,6 +69,12 @@ def fetch(urls: str, context: Context, ground: Ground) -> Facts:
             found[Effect("connect", url)] = None
     found.update(dict.fromkeys(sends(host(urls) or "the network", context)))
     return Facts(effects=tuple(found), read_only=True)
+
+
+def file_of(url: str) -> str:
+    """The path that a file: URL names; empty for other URLs."""
+    found = _FILE_URL.match(url)
+    return "/" + unquote(found[1]).lstrip("/") if found else ""
 
 
 def sends(where: str, context: Context) -> Iterator[Effect]:

@@ -27,6 +27,8 @@ class Verbs(Struct, frozen=True, forbid_unknown_fields=True):
     light: frozenset[str]
     joints: frozenset[str]
     screens: frozenset[str]
+    outward: frozenset[str]
+    terminals: frozenset[str]
 
 
 class Keys(Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,6 +38,8 @@ class Keys(Struct, frozen=True, forbid_unknown_fields=True):
     method: frozenset[str]
     beside_method: frozenset[str]
     shell: frozenset[str]
+    typed: frozenset[str]
+    named: frozenset[str]
     code: frozenset[str]
     arguments: frozenset[str]
     directory: frozenset[str]
