@@ -27,6 +27,7 @@ CONVENTIONAL = {
 }
 """Names that a program tries in this order, where none is given."""
 _OPTIONAL = frozenset({"package-install", "composer-script", "deno-task", "python-script", "python-module"})
+_BY_NAME = _OPTIONAL | {"package-script"}
 """Kinds of which it is no news that the file is not there."""
 _INCLUDED = re.compile(r"^ *(?P<optional>[-s])?include +(?P<files>[^#$%*?\n]+)$", re.M)
 _SECRET = re.compile(r"(?:^|/)\.env(?:\.|$)|secret|credential", re.I)
@@ -137,8 +138,8 @@ class _Following:
     def _origin(self, local: Local, problem: str = "") -> str:
         if self._downloaded(local.path):
             return "network"
-        if problem == "not text" or self._built(local):
-            return ""  # compiled, as far as can be told from here
+        if problem == "not text" or self._built(local) or local.kind in CONVENTIONAL or local.kind in _BY_NAME:
+            return ""  # compiled, as far as can be told from here, or a project's own
         scratch = data().system.scratch
         home = self._context.home
         inside = any(local.path.startswith(f"{top}/") for top in (home, self._context.cwd) if top.count("/") > 1)

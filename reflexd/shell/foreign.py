@@ -218,7 +218,7 @@ def read(code: str, lang: str, whole: bool = False) -> Foreign:
     code = code[:CODE_MAX]
     if lang in ("perl", "ruby"):
         code = _Q.sub(_requoted, _PERCENT.sub(_requoted, code) if lang == "ruby" else code)
-    found = pycode.read(code) if lang == "python" else None
+    found = pycode.read(code, whole) if lang == "python" else None
     if found is not None:
         python = Foreign(found.commands, found.code, found.opaque)
         return _sure(python) if whole else python

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 
 from reflexd.shell import foreign
 from reflexd.shell.calls import Call
@@ -65,6 +64,4 @@ def _module(call: Call, words: tuple[str, ...]) -> Unwrapped | None:
             return Unwrapped(files=found.operands[:1], arguments=found.operands[1:])
         read = foreign.read("\n".join((*found.all("-s", "--setup"), *found.operands)), "python")
         return Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque)
-    if words[0].partition(".")[0] in sys.stdlib_module_names:
-        return None
-    return Unwrapped(files=(words[0].replace(".", "/") + ".py",), arguments=words[1:])
+    return None  # a module of the project's is local code that has a name by convention

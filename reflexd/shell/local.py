@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 
 from msgspec import Struct
@@ -121,6 +122,8 @@ def _module(call: Call) -> Named | None:
     """python -m NAME: a module of the project's, unless it is one that is installed."""
     at = call.argv.index("-m") + 1 if "-m" in call.argv[:-1] else 0
     if not at or not re.fullmatch(r"\w+(?:\.\w+)*", call.argv[at]) or "-c" in call.argv[:at]:
+        return None
+    if call.argv[at].partition(".")[0] in sys.stdlib_module_names:
         return None
     return Named("python-module", call.argv[at].replace(".", "/") + ".py", call.argv[at + 1 :])
 

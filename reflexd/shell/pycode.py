@@ -38,6 +38,10 @@ _WRITE = frozenset({"write_text", "write_bytes", "touch_config"})
 _READ = frozenset({"read_text", "read_bytes"})
 _MOVE = frozenset({"move", "rename", "renames", "replace"})
 _COPY = frozenset({"copy", "copy2", "copyfile", "copytree"})
+_AMBIGUOUS = frozenset({"remove", "replace", "rename", "copy", "move"})
+"""Of modules they are about files, of any other value about what it holds: text.replace("/", "_")."""
+_FILES = frozenset({"os", "shutil", "posix", "subprocess", "asyncio"})
+_IMPORTING = frozenset({"__import__", "import_module", "getattr", "vars", "globals", "modules"})
 _PATHS = frozenset(
     {
         "Path",
@@ -70,15 +74,15 @@ class Python(Struct, frozen=True):
     opaque: tuple[str, ...]
 
 
-def read(source: str) -> Python | None:
-    """None where it is not Python that this interpreter can parse."""
+def read(source: str, whole: bool = False) -> Python | None:
+    """None where it is not Python that this interpreter can parse. `whole`: a program, with functions of its own."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    reader = _Reader()
+    reader = _Reader(whole)
     try:
         reader.visit_all(tree)
     except RecursionError:
@@ -87,7 +91,9 @@ def read(source: str) -> Python | None:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, whole: bool) -> None:
+        self._whole = whole
+        self._modules: set[str] = set()
         self.commands: list[tuple[str, ...]] = []
         self.code: list[str] = []
         self.opaque: list[str] = []
@@ -110,6 +116,8 @@ class _Reader:
                 self._names[node.targets[0].id] = node.value
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 for alias in node.names:
+                    first, _, rest = alias.name.partition(".")
+                    self._modules.update((alias.asname or first, rest.rpartition(".")[2] or first))
                     if alias.asname:
                         self._names[alias.asname] = ast.Name(alias.name.rpartition(".")[2])
             elif isinstance(node, ast.For | ast.comprehension) and isinstance(node.target, ast.Name):
@@ -127,6 +135,8 @@ class _Reader:
         name = self._name(call.func)
         owner = call.func.value if isinstance(call.func, ast.Attribute) else None
         first = call.args[0] if call.args else None
+        if (name in _AMBIGUOUS or (self._whole and name in _RUN)) and not self._of_module(call.func):
+            return
         if name in ("exec", "eval") and owner is None and first is not None:
             self._executed(first)
         elif name in _TREE and first is not None:
@@ -173,6 +183,21 @@ class _Reader:
         owner = self._name(node.value) if isinstance(node, ast.Attribute) else ""
         return name in _SHELL or (name in _RUN and owner in ("os", "subprocess", "pty", "asyncio"))
 
+    def _of_module(self, func: ast.expr) -> bool:
+        """Whether a function may be a module's, as far as can be told from what it is called on."""
+        if not isinstance(func, ast.Attribute):
+            return not self._whole or not isinstance(func, ast.Name) or func.id in self._modules
+        owner = self._resolve(func.value)
+        if isinstance(owner, ast.Name):
+            return owner.id in self._modules
+        if isinstance(owner, ast.Call):
+            return self._name(owner.func) in _IMPORTING
+        if isinstance(owner, ast.Subscript):
+            return self._name(owner.value) in _IMPORTING
+        if isinstance(owner, ast.Attribute):
+            return owner.attr in _FILES
+        return isinstance(owner, ast.List | ast.Tuple)
+
     def _run(self, call: ast.Call, first: ast.expr, name: str) -> None:
         resolved = self._resolve(first)
         if isinstance(resolved, ast.Call) and self._name(resolved.func) == "split":
@@ -204,7 +229,7 @@ class _Reader:
     def _executed(self, first: ast.expr) -> None:
         text = self._text(first)
         if UNKNOWN not in text:
-            inner = read(text)
+            inner = read(text, self._whole)
             if inner is not None:
                 self.commands.extend(inner.commands)
                 self.code.extend(inner.code)
