@@ -94,8 +94,8 @@ def _runs_nothing(call: Call, ground: Ground) -> bool:
     if not call.cwd.startswith("/") or UNKNOWN in call.cwd:
         return False
     around = ground.want("repository", call.cwd)
-    if around is None or around.problem:
-        return around is not None and around.problem == "missing"
+    if around is None or around.problem not in ("", "missing"):
+        return False
     return not run_by(call.argv[0], around.pairs)
 
 

@@ -1,31 +1,48 @@
-"""Settings of git that name a program somebody chose: which git subcommands would run it. Data: config/gitkeys.toml."""
+"""What makes git run a program of somebody's choosing, and which subcommands would. Data: config/gitkeys.toml.
+
+A key is a setting (section and variable in lower case), `env:NAME` for a variable, or `hook:NAME`.
+"""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
 from reflexd.shell.tables import table
 
 PREFIX = "runs:"
-"""What a repository's sighting puts before the name of a setting that it found."""
+"""What a repository's sighting puts before the name of a key that it found."""
+
+ENV, HOOK = "env:", "hook:"
+_TRUTHS = re.compile(r"(?:true|yes|on|false|no|off|\s*[+-]?(?:0x[0-9a-f]+|\d+)[kmg]?|)\Z", re.IGNORECASE)
+_PLAIN = re.compile(r"[\w./~:=,@%+-]+\Z")
+# Options that write a file, read commands from one, or name another program.
+_RISKY = re.compile(r"\+|--?(?:pager|log-file|lesskey|tag|use-color-cmd)|-[a-z]*[okt]", re.IGNORECASE)
+_SSH_RISKY = re.compile(r"-o|-F|-[A-Za-z]*[FoEJDLRW]|ProxyCommand|LocalCommand", re.IGNORECASE)
+_ODD_TRANSPORT = re.compile(
+    r"(?!(?:https?|ssh|git|file|ftps?|git\+ssh|ssh\+git)(?::|\Z))[A-Za-z][A-Za-z0-9+.-]*(?:::|://)"
+)
 
 
 class _Key(Struct, frozen=True, forbid_unknown_fields=True):
     names: tuple[str, ...]
     on: tuple[str, ...]
-    fine: str = ""
+    but: str = ""
+    booleans: bool = False
+    words: tuple[str, ...] = ()
+    programs: str = ""
+    only: str = ""
+    urls: bool = False
 
 
 class _Data(Struct, frozen=True, forbid_unknown_fields=True):
     gitkeys: int
-    booleans: tuple[str, ...]
-    pagers: tuple[str, ...]
+    groups: dict[str, str]
+    programs: dict[str, str]
     key: tuple[_Key, ...]
-    fine: dict[str, tuple[str, ...]]
 
 
 @functools.cache
@@ -34,40 +51,70 @@ def data() -> _Data:
 
 
 def names_a_program(key: str, value: str) -> bool:
-    """Whether a setting (its key with section and variable in lower case) names a program of somebody's own."""
-    if key.startswith("alias."):
-        return True
+    """Whether a key's value names a program of somebody's own; a setting without a value is "true"."""
     row = _row(key)
-    return row is not None and not any(fnmatchcase(value.strip().lower(), fine.lower()) for fine in _fine(row))
+    if row is None or value in row.words or (row.booleans and _TRUTHS.match(value)):
+        return False
+    if row.only:
+        return re.match(row.only, value) is not None
+    if row.urls:
+        return _ODD_TRANSPORT.match(value) is not None
+    if not value.strip():
+        return False
+    known = frozenset(data().programs[row.programs].split()) if row.programs else frozenset()
+    return not all(_is_known(stage, known, row.programs) for stage in value.split("|"))
 
 
 def run_by(subcommand: str, pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """The keys among a sighting's pairs whose program `git SUBCOMMAND` may run."""
-    found = []
-    for name, _ in pairs:
-        key = name.removeprefix(PREFIX)
-        if key == name:
-            continue
-        row = _row(key)
-        if key == f"alias.{subcommand}" or (row is not None and subcommand in row.on):
-            found.append(key)
-    return tuple(found)
+    keys = [name.removeprefix(PREFIX) for name, _ in pairs if name.startswith(PREFIX)]
+    return tuple(key for key in keys if _touches(key, subcommand))
+
+
+@functools.cache
+def named(prefix: str) -> frozenset[str]:
+    """The variables (ENV) or hooks (HOOK) that are keys."""
+    return frozenset(name.removeprefix(prefix) for row in data().key for name in row.names if name.startswith(prefix))
+
+
+def _touches(key: str, subcommand: str) -> bool:
+    row = _row(key)
+    if row is None:
+        return False
+    for on in row.on:
+        if on == ".":
+            if key.partition(".")[2].removesuffix(".command") == subcommand:
+                return True
+        elif (on == "*" and subcommand not in row.but.split()) or subcommand in _subcommands(on):
+            return True
+    return False
+
+
+@functools.cache
+def _subcommands(on: str) -> frozenset[str]:
+    return frozenset(data().groups.get(on, on).split())
 
 
 @functools.lru_cache(maxsize=1024)
 def _row(key: str) -> _Key | None:
     lowered = key.lower()
-    return next((row for row in data().key if any(fnmatchcase(lowered, name) for name in row.names)), None)
+    return next((row for row, pattern in _patterns() if pattern.match(lowered)), None)
 
 
-def _fine(row: _Key) -> tuple[str, ...]:
-    known = data()
-    match row.fine:
-        case "":
-            return ()
-        case "booleans":
-            return known.booleans
-        case "pagers":
-            return known.pagers
-        case other:
-            return known.fine[other]
+@functools.cache
+def _patterns() -> tuple[tuple[_Key, re.Pattern[str]], ...]:
+    found = []
+    for row in data().key:
+        names = "|".join(re.escape(name).replace(r"\.\*\.", r"\.(?:.*\.)?").replace(r"\*", ".*") for name in row.names)
+        found.append((row, re.compile(f"(?:{names})\\Z", re.DOTALL)))
+    return tuple(found)
+
+
+def _is_known(stage: str, known: frozenset[str], kind: str) -> bool:
+    """Whether a command is one of the known programs by its bare name, with options that do nothing else."""
+    words = stage.split()
+    if not words or words[0] not in known or not all(map(_PLAIN.match, words)):
+        return False
+    if kind == "shells":
+        return not any(map(_SSH_RISKY.match, words[1:]))
+    return kind not in ("pagers", "compares") or not any(map(_RISKY.match, words[1:]))

@@ -36,6 +36,7 @@ _SYSTEM = (
     "/Applications/Xcode.app/Contents/Developer/usr/share/git-core/gitconfig",
 )
 _QUOTED = re.compile(r"'((?:[^']|'\\''|'\\!')*)'(?:=(?:'((?:[^']|'\\''|'\\!')*)')?)?")
+_SEVERAL = (".helper", ".url", ".pushurl", ".insteadof", ".pushinsteadof")
 _REMOTE_URLS = "hasconfig:remote.*.url:"
 
 
@@ -72,6 +73,12 @@ class Config(Struct, frozen=True):
             if entry.key == key:
                 return "true" if entry.value is None else entry.value
         return None
+
+    def effective(self) -> tuple[Entry, ...]:
+        """The last of every key, and all of those that may have several values; in no order of weight."""
+        last = {entry.key: entry for entry in self.entries}
+        several = [entry for entry in self.entries if entry.key.endswith(_SEVERAL)]
+        return (*(entry for entry in last.values() if not entry.key.endswith(_SEVERAL)), *several)
 
 
 def read(at: GitDir | None, env: Mapping[str, str], home: str, given: Sequence[str] = ()) -> Config:
