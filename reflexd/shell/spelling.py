@@ -108,7 +108,7 @@ _RESERVED = frozenset({"then", "do", "else", "elif", "if", "while", "until", "!"
 
 def apart(text: str) -> str:
     """`a=b >file` with a ; between the two where no command follows, and `{fd}>file` without the variable."""
-    if not _APART.search(text):
+    if ("<" not in text and ">" not in text) or not _APART.search(text):
         return text
     out: list[str] = []
     copied = i = 0
