@@ -27,7 +27,7 @@ CONVENTIONAL = {
 }
 """Names that a program tries in this order, where none is given."""
 _OPTIONAL = frozenset({"package-install", "composer-script", "deno-task", "python-script", "python-module"})
-_BY_NAME = _OPTIONAL | {"package-script"}
+_BY_NAME = _OPTIONAL | {"package-script", "package-scripts"}
 """Kinds of which it is no news that the file is not there."""
 _INCLUDED = re.compile(r"^ *(?P<optional>[-s])?include +(?P<files>[^#$%*?\n]+)$", re.M)
 _SECRET = re.compile(r"(?:^|/)\.env(?:\.|$)|secret|credential", re.I)

@@ -19,6 +19,7 @@ READERS: dict[str, Reader] = {
     "make": makefile.read,
     "just": justfile.read,
     "package-script": packagejson.read,
+    "package-scripts": packagejson.read_matching,
     "package-install": packagejson.read_install,
     "composer-script": packagejson.read_composer,
     "deno-task": packagejson.read_deno,
@@ -105,6 +106,16 @@ def _npm(call: Call) -> Named | None:
     return Named("package-script", file, (*rest, *call.argv[len(words) + 2 :]), below)
 
 
+def _run_all(call: Call) -> Named | None:
+    """npm-run-all and concurrently: several scripts by their names."""
+    words = split(
+        call.argv[1:], names("--max-parallel --npm-path -l -n -c -p --names --prefix-colors --prefix")
+    ).operands
+    if call.name == "concurrently":
+        words = tuple(word.partition(":")[2] for word in words if packagejson.SCRIPT.match(word))
+    return Named("package-scripts", "package.json", words) if words else None
+
+
 def _composer(call: Call) -> Named | None:
     found = split(_until(call.argv[1:]), names("-d --working-dir --timeout"))
     words = found.operands[1:] if found.operands[:1] in (("run",), ("run-script",), ("exec",)) else found.operands
@@ -145,6 +156,7 @@ _FINDERS: dict[str, Callable[[Call], Named | None]] = {
     "gmake": _make,
     "just": _just,
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _npm),
+    **dict.fromkeys(("npm-run-all", "npm-run-all2", "run-s", "run-p", "concurrently"), _run_all),
     "composer": _composer,
     "deno": _deno,
     **dict.fromkeys(("poe", "pdm", "hatch", "rye"), _poe),

@@ -26,6 +26,7 @@ _USUAL = {
     "LD": "ld",
     "AS": "as",
 }
+_PLAIN = re.compile(r"[\w./~ :=+,@%-]*\Z")
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 
 
@@ -83,6 +84,11 @@ class Variables:
 
     def set(self, name: str, op: str, value: str, override: bool = False) -> None:
         if (name in self._given and not override) or (op == "?=" and name in self._values):
+            return
+        if op == "?=" and _NAME.match(name) and _PLAIN.match(value):
+            # The environment's, where that has one.
+            self._simple.add(name)
+            self._values[name] = f"${{{name}:-{value}}}"
             return
         if op == "!=":
             self.ran[self.expand(value)] = None

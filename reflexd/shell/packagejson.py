@@ -17,6 +17,8 @@ from reflexd.shell.carriers import Unwrapped
 SCRIPTS_MAX = 60  # scripts that one call may run
 _LIFECYCLE = ("preinstall", "install", "postinstall", "preprepare", "prepublish", "prepare", "postprepare")
 _RUN_ALL = re.compile(r"\b(?:npm-run-all2?|run-s|run-p)\b(?P<words>[^&|;\n]*)")
+SCRIPT = re.compile(r"(?:npm|pnpm|yarn|bun|node|deno):[\w:*./-]+")
+"""A package's script as concurrently is told of it."""
 _CONCURRENTLY = re.compile(r"[\"']?\b(?:npm|pnpm|yarn|bun):(?P<name>[\w:*.-]+)")
 PATTERN_MAX = 100
 
@@ -49,6 +51,14 @@ def read(text: str, file: Local) -> Unwrapped:
         return Unwrapped(opaque=("it is not a package's description",))
     name, *arguments = file.arguments or ("",)
     return _unwrapped(known, (f"pre{name}", name, f"post{name}"), {name: tuple(arguments)})
+
+
+def read_matching(text: str, file: Local) -> Unwrapped:
+    """Scripts by patterns of their names, as npm-run-all takes them."""
+    known = scripts(text)
+    if known is None:
+        return Unwrapped(opaque=("it is not a package's description",))
+    return _unwrapped(known, tuple(_matching(list(file.arguments), known)), {})
 
 
 def read_deno(text: str, file: Local) -> Unwrapped:
@@ -101,6 +111,10 @@ def _named(text: str, known: dict[str, str]) -> list[str]:
     for match in _RUN_ALL.finditer(text):
         patterns.extend(word for word in match["words"].replace('"', " ").replace("'", " ").split() if word[0] != "-")
     patterns.extend(word[1:] for word in text.split() if word[:1] == "@" and "/" not in word)
+    return _matching(patterns, known)
+
+
+def _matching(patterns: list[str], known: dict[str, str]) -> list[str]:
     return [
         name
         for pattern in patterns[:SCRIPTS_MAX]

@@ -36,15 +36,20 @@ _MANIFESTS = {
     "composer": ("composer.json",),
 }
 _NAME = re.compile(r"(?P<name>@?[\w.-]+(?:/[\w.-]+)*)(?:\[[\w,.-]*\])?(?:(?:@|[=<>~!]=?|:)[\w.*^~<>=!, -]*)?\Z")
+_PATHS = names("pip uv uvx poetry pdm pipx pipenv rye")
+"""Managers whose packages have no slash in their names: such a word is a path."""
+_SCHEME = re.compile(r"://|^git\+|@ ")
 _CONTAINERS = names("container docker podman nerdctl docker-compose podman-compose devcontainer")
 _GLOBAL = names("-g --global --user tool self global")
 
 
 def package(word: str, call: Call, ground: Ground, detail: str) -> Effect | None:
     """`word` names a package, or where one is; None where it is the project's own."""
+    manager = detail.partition(" ")[0]
     if (
         is_local(word)
-        or _named(word, call, ground, detail.partition(" ")[0])
+        or (manager in _PATHS and "/" in word and not _SCHEME.search(word))
+        or _named(word, call, ground, manager)
         or re.split(r"[@=<>~!\[; ]", word.lower(), maxsplit=1)[0] in _MANAGERS
     ):
         return None

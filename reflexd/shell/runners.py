@@ -16,7 +16,8 @@ from reflexd.shell import interpreters
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.fields import UNKNOWN, known
-from reflexd.shell.options import command_at, names
+from reflexd.shell.options import command_at, names, split
+from reflexd.shell.packagejson import SCRIPT
 from reflexd.shell.packages import is_local, package, source
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_operation, with_subcommands
@@ -201,9 +202,22 @@ def _symfony(call: Call) -> Unwrapped | None:
     return commands(call.argv[1:]) if call.argv[1:2] in (("console",), ("php",)) else None
 
 
+_TOGETHER = names(
+    "-n --names -c --prefix-colors -p --prefix -l --prefix-length -t --timestamp-format -m --max-processes -s --success"
+    " --restart-tries --restart-after --default-input-target --hide --kill-signal --kill-timeout --cwd"
+)
+
+
+def _together(call: Call) -> Unwrapped | None:
+    """concurrently: each operand is a command line, or the name of a package's script (shell.local)."""
+    lines = [line for line in split(call.argv[1:], _TOGETHER).operands if not SCRIPT.match(line)]
+    return Unwrapped(code=tuple(lines)) if lines else None
+
+
 UNWRAPS: dict[str, Callable[[Call], Unwrapped | None]] = {
     "sail": _sail,
     "symfony": _symfony,
     "uv": _uv,
+    "concurrently": _together,
     **dict.fromkeys(("pnpm", "yarn", "bun"), _bare),
 }
