@@ -11,19 +11,17 @@ from __future__ import annotations
 import functools
 import json
 import re
-import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from msgspec import structs
 
-from reflexd.core import pins, tools
+from reflexd.core import pins, toolcode, tools
 from reflexd.core.arguments import Given, read
 from reflexd.core.lines import line
 from reflexd.core.verbs import LEVELS, Level, data, level, strictest, words
 from reflexd.shell import realms, sql
 from reflexd.shell.places import Ground
-from reflexd.shell.sqltext import Dialect
 from reflexd.types import Command, Context, Effect, EffectKind, Facts, Place
 
 NAME_MAX = 200  # characters of an argument that may be the name of something
@@ -35,12 +33,6 @@ _METHODS: dict[str, Level] = {
 _URL = re.compile(r"(?:https?|wss?|ftp|file)://\S+\Z", re.IGNORECASE)
 _PATH = re.compile(r"(?:/|~/|\.{1,2}/)[^\n]*\Z")
 _GRAPHQL = re.compile(r"\s*(?:#[^\n]*\n\s*)*mutation\b")
-_BLANK = re.compile(r"[\s;(]+|(?:--|#)[^\n]*")
-_WORD = re.compile(r"[A-Za-z]+")
-_PYTHON = frozenset({"python", "py", "python3", "ipython", "jupyter", "notebook", "pandas"})
-_SCRIPT = frozenset(
-    {"javascript", "js", "typescript", "ts", "node", "browser", "page", "playwright", "puppeteer", "evaluate"}
-)
 _MOVING = {"move": "move", "rename": "move", "copy": "read"}
 
 
@@ -110,7 +102,7 @@ class _Reading:
         return any(realms.means_production(name, self.ground) for name in names)
 
     def _leaves(self, given: tuple[Given, ...]) -> bool:
-        """Whether what the call carries goes elsewhere: a tool that only writes a file of this machine sends nothing."""
+        """Whether what the call carries goes elsewhere: a tool that writes a file of this machine sends nothing."""
         if not self.server:
             return not data().verbs.outward.isdisjoint(self.words)
         files = {"file", "files", "directory"} & self.words
@@ -136,7 +128,7 @@ class _Reading:
             self._shell(given)
         elif given.key in keys.code:
             self._code(given)
-        if given.key in keys.sql or (given.key in keys.query and self._is_sql(value)):
+        if given.key in keys.sql or (given.key in keys.query and toolcode.is_sql(value, self.words)):
             self._sql(value)
         if given.key in ("query", "mutation") and _GRAPHQL.match(value):
             found = {level(name) for name in re.findall(r"[A-Za-z_]\w*", value[:4096])}
@@ -148,59 +140,26 @@ class _Reading:
         return not data().keys.beside_method.isdisjoint(given.near)
 
     def _shell(self, given: Given) -> None:
-        value = str(given.value).strip()
-        rest = next((given.near[key] for key in data().keys.arguments if key in given.near), None)
-        if isinstance(rest, list) and all(isinstance(each, str) for each in rest):
-            value = f"{value} {shlex.join(rest)}"
-        elif isinstance(given.near.get(given.key), list):
-            items = [str(each) for each in given.near[given.key]]  # type: ignore[attr-defined]
-            if value != items[0]:
-                return
-            # A list is one program's words, or several commands.
-            several = given.key == "commands" or " " in items[0]
-            value = "\n".join(items) if several else shlex.join(items)
-        program = next((data().programs[word] for word in sorted(self.words & data().programs.keys())), "")
-        if program and value.split()[:1] != [program]:
-            value = f"{program} {value}"
         where = next((given.near[key] for key in data().keys.directory if key in given.near), None)
-        cwd = self.context.cwd
-        if isinstance(where, str) and where:
-            cwd = self.ground.locate(where)[0]
-        self.inner.append(self._under(line(value, cwd, self.context, self.ground)))
+        cwd = self.ground.locate(where)[0] if isinstance(where, str) and where else self.context.cwd
+        for text in toolcode.commands(given, self.words):
+            self.inner.append(self._under(line(text, cwd, self.context, self.ground)))
 
     def _code(self, given: Given) -> None:
-        hints = self.words | frozenset(words(str(given.near.get("language", "")))) | {given.key}
-        if hints & _PYTHON:
-            value = f"python3 -c {shlex.quote(str(given.value))}"
-        elif hints & _SCRIPT:
-            value = f"node -e {shlex.quote(str(given.value))}"
-        elif {"shell", "bash", "sh", "terminal", "command"} & hints:
-            value = str(given.value)
-        else:
-            self._any_language(str(given.value))
-            return
-        self.inner.append(self._under(line(value, self.context.cwd, self.context, self.ground)))
-
-    def _any_language(self, code: str) -> None:
-        """What it would do in one of the languages that are read; in which it is written nobody says."""
-        for value in (f"python3 -c {shlex.quote(code)}", f"node -e {shlex.quote(code)}", code):
-            found = line(value, self.context.cwd, self.context, self.ground)
-            if value != code or not found.opaque:
+        texts, told = toolcode.code(given, self.words)
+        for text in texts:
+            found = line(text, self.context.cwd, self.context, self.ground)
+            if told:
+                self.inner.append(self._under(found))
+            elif text != given.value or not found.opaque:
                 self.effects.update((structs.replace(effect, by=0), None) for effect in found.effects)
 
     def _under(self, found: Facts) -> Facts:
         inside = tuple(structs.replace(c, via=(self.label, *c.via)) for c in found.commands)
         return structs.replace(found, commands=inside)
 
-    def _is_sql(self, value: str) -> bool:
-        known = data().sql
-        if self.words.isdisjoint(known.words) or not self.words.isdisjoint(known.unlike):
-            return False
-        return _first_word(value) in known.heads
-
     def _sql(self, value: str) -> None:
-        found: Dialect = next((d for word, d in data().sql.dialects.items() if word in self.words), "postgres")
-        for statement in sql.read(value, found):
+        for statement in sql.read(value, toolcode.dialect(self.words)):
             if statement.does in ("destroys", "unclear"):
                 self.levels.append("destroy")
             elif statement.does in ("changes", "access", "runs"):
@@ -217,11 +176,11 @@ class _Reading:
             for effect in tools.fetch(value, self.context, self.ground).effects:
                 self.effects[effect] = None
             return
-        named = given.key in keys.path or given.key in keys.source or given.key in keys.target
         if len(value) >= 4096 or "\n" in value or (given.near.keys() & keys.method and self._is_request(given)):
             return
-        looks = _PATH.match(value) is not None and value not in ("/", "./", "../")
-        if not looks and not (named and given.key in keys.path and "://" not in value):
+        if value in ("/", "./", "../") and "destroy" not in self.levels:
+            return  # of a site, as likely as of this machine
+        if not _PATH.match(value) and not (given.key in keys.path and "://" not in value):
             return
         content = [given.near[key] for key in sorted(keys.content) if key in given.near]
         text = content[0] if len(content) == 1 and isinstance(content[0], str) else json.dumps(content)
@@ -245,20 +204,6 @@ class _Reading:
         deep = kind in ("delete", "move")
         target, places = self.ground.locate(path, deep=deep)
         yield Effect(kind, target, places, recursive=kind == "delete" and not _names_a_file(self.words))
-
-
-def _first_word(sql_text: str) -> str:
-    """In lower case, after blanks and comments."""
-    at = 0
-    while True:
-        if sql_text.startswith("/*", at):
-            end = sql_text.find("*/", at + 2)
-            at = end + 2 if end >= 0 else len(sql_text)
-        elif blank := _BLANK.match(sql_text, at):
-            at = blank.end()
-        else:
-            word = _WORD.match(sql_text, at)
-            return word[0].lower() if word else ""
 
 
 @functools.cache
