@@ -332,7 +332,9 @@ def _handed_over(code: str, whole: bool, lang: str) -> tuple[list[tuple[str, ...
         row = [text] if handed or (not whole and text.rpartition("/")[2] in RISKY | SHELLS) else []
         quoted = match.group(3) is not None
         handed = handed or _PIPED.match(code, end) is not None
-        if handed or (quoted and lang in _TICKS) or (not whole and (quoted or _is_command(text))):
+        # A template of JavaScript is a text like any other.
+        ticks = quoted and (lang in _TICKS or (not whole and lang != "js"))
+        if handed or ticks or (not whole and _is_command(text)):
             shell.append(text.strip().strip("|"))
     if len(row) > 1:
         commands.append(tuple(row))
