@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reflexd.core import verbs
 from reflexd.core.policy import shipped
-from reflexd.shell import databases, gitkeys, places, programs, realms, sqlwords, urls, wraps
+from reflexd.shell import dbclients, gitkeys, places, programs, realms, sqlwords, urls, wraps
 
 
 def load() -> None:
@@ -13,5 +13,5 @@ def load() -> None:
     programs.find_row("")
     for module in (gitkeys, places, realms, sqlwords, urls, verbs):
         module.data()
-    databases.file()
+    dbclients.file()
     wraps.rows()

@@ -1,4 +1,4 @@
-"""Clients of SQL databases: how SQL reaches them, and what comes of it where they send it.
+"""Clients of databases: how SQL (or what else they speak) reaches them, and what comes of it where they send it.
 
 Reading has no effect. What changes rows or structures is `change`, what takes away what nobody gives back is
 `destroy`; a database that is a file lies where that file lies. Data: config/databases.toml.
@@ -7,211 +7,43 @@ Reading has no effect. What changes rows or structures is `change`, what takes a
 from __future__ import annotations
 
 import functools
+import shlex
 from collections.abc import Iterable, Iterator
 
-import msgspec
-from msgspec import Struct, field
-
-from reflexd.shell import sql
+from reflexd.shell import mongo, redis, sql
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped
+from reflexd.shell.dbclients import Language, Speaks, Words, file, read, speaking
 from reflexd.shell.dbtarget import Target, target
 from reflexd.shell.fields import UNKNOWN
 from reflexd.shell.places import Ground
 from reflexd.shell.sqltext import Client, Dialect
 from reflexd.shell.statements import Statement
-from reflexd.shell.tables import table
 from reflexd.types import Effect, Place
 
 EFFECTS_MAX = 12  # of one call; a reader needs no more, and every kind is among them
 
 
-class _Row(Struct, frozen=True, forbid_unknown_fields=True):
-    same_as: str = ""
-    dialect: Dialect | None = None
-    lines: Client | None = None
-    sql: str = ""
-    file: str = ""
-    script: str = ""
-    host: str = ""
-    database: str = ""
-    user: str = ""
-    url: str = ""
-    port: str = ""
-    other: str = ""
-    attached: str = ""
-    write: str = ""
-    flags: str = ""
-    remote: str = ""
-    listing: str = ""
-    operands: tuple[str, ...] | None = None
-    env: tuple[str, ...] | None = None
-    embedded: bool | None = None
-    elsewhere: bool | None = None
-
-
-class Speaks(Struct, frozen=True):
-    """One client: `roles` says what the value of an option is, `operands` what the operands are."""
-
-    dialect: Dialect
-    lines: Client
-    roles: dict[str, str]
-    attached: tuple[str, ...]
-    flags: frozenset[str]
-    remote: frozenset[str]
-    listing: frozenset[str]
-    operands: tuple[str, ...]
-    env: tuple[str, ...]
-    embedded: bool
-    elsewhere: bool
-
-
-class Words(Struct, frozen=True):
-    """A call's words by what they are; `strange`: an option that nothing describes."""
-
-    given: tuple[tuple[str, str], ...]
-    flags: frozenset[str]
-    strange: bool
-    base: tuple[str, ...] = field(default=())
-
-    def all(self, *roles: str) -> tuple[str, ...]:
-        return tuple(value for role, value in self.given if role in roles)
-
-
-class _Redis(Struct, frozen=True, forbid_unknown_fields=True):
-    programs: str
-    host: str
-    database: str
-    user: str
-    url: str
-    other: str
-    reads: str
-    destroys: str
-    runs: str
-    access: str
-
-
-class _Mongo(Struct, frozen=True, forbid_unknown_fields=True):
-    programs: str
-    code: str
-    host: str
-    user: str
-    other: str
-
-
-class _File(Struct, frozen=True, forbid_unknown_fields=True):
-    databases: int
-    clients: dict[str, _Row]
-    redis: _Redis
-    mongo: _Mongo
-
-
-@functools.cache
-def file() -> _File:
-    return table("databases.toml", _File)
-
-
-@functools.cache
-def _client(name: str) -> Speaks:
-    rows = file().clients
-    chain = [rows[name]]
-    while chain[-1].same_as:
-        chain.append(rows[chain[-1].same_as])
-
-    def words(*attributes: str) -> frozenset[str]:
-        return frozenset(word for row in chain for name in attributes for word in getattr(row, name).split())
-
-    def nearest(attribute: str, default: object) -> object:
-        return next((value for row in chain if (value := getattr(row, attribute)) is not None), default)
-
-    roles = {word: role for role in _ROLES for word in words(role)}
-    return msgspec.convert(
-        {
-            "dialect": nearest("dialect", "postgres"),
-            "lines": nearest("lines", ""),
-            "roles": roles,
-            "attached": tuple(sorted(words("attached"))),
-            "flags": words("flags"),
-            "remote": words("remote"),
-            "listing": words("listing"),
-            "operands": nearest("operands", ()),
-            "env": nearest("env", ()),
-            "embedded": nearest("embedded", False),
-            "elsewhere": nearest("elsewhere", False),
-        },
-        Speaks,
-    )
-
-
-_ROLES = ("other", "port", "user", "database", "host", "url", "write", "script", "file", "sql")
-
-
-def speaking(call: Call) -> tuple[Speaks, int] | None:
-    """The client that `call` starts, and how many of its words name it."""
-    if call.name not in _programs():
-        return None
-    for depth in range(min(3, len(call.argv)), 0, -1):
-        name = " ".join((call.name, *call.argv[1:depth]))
-        if name in file().clients:
-            return _client(name), depth
-    return None
-
-
-def read(call: Call, speaks: Speaks, depth: int) -> Words:
-    """Options may stand anywhere; one letter after another where the client takes them so."""
-    given: list[tuple[str, str]] = []
-    flags: set[str] = set()
-    operands: list[str] = []
-    base = list(call.argv[:depth])
-    strange = False
-    pending = list(reversed(call.argv[depth:]))
-    while pending:
-        word = pending.pop()
-        if speaks.embedded and word.startswith("--"):
-            word = word[1:]
-        name, equals, value = word.partition("=")
-        if word == "--" or word == "-":
-            operands.extend(reversed(pending) if word == "--" else ())
-            pending = [] if word == "--" else pending
-        elif not word.startswith("-") or len(word) == 1:
-            operands.append(word)
-        elif word in speaks.flags or word in speaks.remote or word in speaks.listing:
-            flags.add(word)
-            base.append(word)
-        elif word.startswith(speaks.attached) and speaks.attached:
-            base.append(word)
-        elif name in speaks.roles and (equals or pending):
-            value = value if equals else pending.pop()
-            given.append((speaks.roles[name], value))
-            base.extend(() if speaks.roles[name] in ("sql", "file", "write") else (name, value))
-        elif word[:2] in speaks.roles and word[1] != "-" and not speaks.embedded:
-            given.append((speaks.roles[word[:2]], word[2:]))
-            base.extend(() if speaks.roles[word[:2]] in ("sql", "file", "write") else (word,))
-        elif word[:2] in speaks.flags and word[1] != "-" and len(word) > 2 and not speaks.embedded:
-            flags.add(word[:2])
-            pending.append("-" + word[2:])
-        else:
-            strange = True
-            flags.add(word)
-    roles = list(speaks.operands)
-    for word in operands:
-        role = (roles[0] if roles[0].endswith("*") else roles.pop(0)).rstrip("*") if roles else "none"
-        given.append((role, word))
-        base.extend(() if role in ("sql", "file") else (word,))
-    return Words(tuple(given), frozenset(flags), strange, tuple(base))
-
-
 def statements(call: Call, speaks: Speaks, words: Words) -> tuple[Statement, ...]:
     """What it is told to do, as far as that stands in the call."""
+    given = tuple(Statement("runs", f"{call.name} {value}") for value in words.all("code"))
     texts = [*words.all("sql")]
+    if speaks.language == "redis" and texts:
+        texts = [shlex.join(texts)]
     if _reads_stdin(call, words) and call.stdin is not None:
         texts.append(call.stdin)
-    return tuple(each for text in texts for each in _read(text, speaks.dialect, speaks.lines))
+    return given + tuple(each for text in texts for each in _read(text, speaks.language, speaks.dialect, speaks.lines))
 
 
 @functools.lru_cache(maxsize=64)
-def _read(text: str, dialect: Dialect, lines: Client) -> tuple[Statement, ...]:
-    return sql.read(text, dialect, lines)
+def _read(text: str, language: Language, dialect: Dialect, lines: Client) -> tuple[Statement, ...]:
+    match language:
+        case "redis":
+            return redis.read(text, file().redis)
+        case "mongo":
+            return mongo.read(text, file().mongo)
+        case _:
+            return sql.read(text, dialect, lines)
 
 
 def _reads_stdin(call: Call, words: Words) -> bool:
@@ -240,7 +72,7 @@ def unwrap(call: Call) -> Unwrapped | None:
             opaque.append(f"{call.name} runs sql that comes out of a {call.fed}, which nobody has seen")
         else:
             files.append(_redirected(call))
-    if not (done or files or call.fed or words.all("sql") or speaks.listing.intersection(words.flags)):
+    if not (done or files or call.fed or words.all("sql", "write") or speaks.listing.intersection(words.flags)):
         opaque.append(f"a bare {call.name} runs whatever is typed into it")
     if not (code or files or opaque):
         return None
@@ -344,9 +176,3 @@ def _few(made: Iterable[Effect]) -> list[Effect]:
             seen.add((effect.kind, effect.places))
             kept.append(effect)
     return kept
-
-
-@functools.cache
-def _programs() -> frozenset[str]:
-    """What such a client is started by; every call is looked up here."""
-    return frozenset(name.partition(" ")[0] for name in file().clients)

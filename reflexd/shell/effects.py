@@ -15,6 +15,7 @@ from reflexd.shell import (
     builders,
     containers,
     databases,
+    dbclients,
     files,
     foreign,
     forges,
@@ -71,7 +72,7 @@ def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     if not call.argv or call.defined:
         return found, looks and not call.assigned
     name = program(call)
-    special = databases.effects if databases.speaking(call) else SPECIAL.get(name)
+    special = databases.effects if dbclients.speaking(call) else SPECIAL.get(name)
     more, quiet = special(call, ground) if special else _by_row(call, name, ground)
     found.extend(more)
     if prints_secret(name, call.argv[1:]):

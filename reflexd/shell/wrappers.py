@@ -12,6 +12,7 @@ from reflexd.shell import (
     builders,
     carriers,
     databases,
+    dbclients,
     foreign,
     hooked,
     hosts,
@@ -32,7 +33,7 @@ _CODE_OPTIONS = frozenset({"-c", "--command", "--cmd", "--exec", "-x", "--run", 
 def unwrap(call: Call) -> Unwrapped | None:
     """What `call` runs in turn, None where it runs nothing else."""
     name, args = call.name, call.argv[1:]
-    if databases.speaking(call) is not None:
+    if dbclients.speaking(call) is not None:
         return databases.unwrap(call)
     special = SPECIAL.get(name)
     if special is not None and (unwrapped := special(call)) is not None:
