@@ -37,6 +37,7 @@ from reflexd.shell.operations import by_row, operation
 from reflexd.shell.options import names
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row, prints_secret
+from reflexd.shell.realms import machines
 from reflexd.shell.wrappers import unwrap
 from reflexd.types import Effect
 
@@ -91,6 +92,8 @@ def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         found = [_downloaded(made) for made in found]
     if "container" in call.via:
         found = [_contained(made) for made in found]
+    if machines(call) or not _CLUSTER.isdisjoint(call.via):
+        found = [_away(made) for made in found]
     plain = all(_HARMLESS.match(variable) for variable, _ in call.assigned)
     return found, looks and quiet and plain and call.argv[0].isascii() and name == call.name
 
@@ -109,6 +112,15 @@ def _downloaded(made: Effect) -> Effect:
 def _contained(made: Effect) -> Effect:
     """The same in a container that sees nothing of this machine."""
     return msgspec.structs.replace(made, places=tuple(p for p in made.places if p not in _MACHINE) or ("outside",))
+
+
+_CLUSTER = frozenset({"kubectl", "oc", "kubecolor"})
+
+
+def _away(made: Effect) -> Effect:
+    """The same on another machine: what lies there nobody knows, and no version control of ours brings it back."""
+    gone = made.kind in ("delete", "move") and made.recursive and {"scratch", "disposable"}.isdisjoint(made.places)
+    return msgspec.structs.replace(made, places=(*made.places, "unknown")) if gone else made
 
 
 def program(call: Call) -> str:

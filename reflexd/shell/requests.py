@@ -57,7 +57,17 @@ def _curl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         for url in urls:
             found.extend(_asked(call, url, method, "\n".join((*data, *words.all(*_FORMS))), headers, signed))
             found.extend(_sent(call, url, sent, (*uploads, *forms), ground))
+            if "-" in (*sent, *uploads) and not (signed or any(map(_KEYED.search, headers))):
+                found.extend(_piped(call, url))
     return found, False
+
+
+def _piped(call: Call, url: str) -> list[Effect]:
+    """What another program prints goes to a host that asks for no key."""
+    where = web.lies(url)
+    if "service" in where or call.fed in ("", "text") or call.stdin is not None or ordinary(web.host(url)):
+        return []
+    return [Effect("send", f"standard input to {web.host(url)}", (*where, "unknown"), detail=call.name)]
 
 
 def _implied(words: Words, uploads: bool) -> str:
