@@ -58,17 +58,20 @@ def plain_groups(text: str) -> str:
 _FOR_ARGUMENTS = re.compile(r"\bfor[ \t]+(\w+)[ \t]*\n?[ \t]*do\b")
 _LONE_TILDE = re.compile(r"(?<=[ \t])~(?=[ \t]*\])")
 _CUT = re.compile(r"\$\{\w+:\$\w+(?::[^{}]*)?\}")
+_BASE = re.compile(r"(?<=[\s(+*%-])\d{1,2}#(?=\$)")
 _REPAIRING = re.compile(r"[\\'\"`<$!@?*+{]")
 _EXTGLOB = re.compile(r"[!@?*+]\([^()\s'\"`$\\]*\)")
 
 
 def repaired(text: str) -> str:
     """Valid shell that the grammar does not know, in words that it does: `<>`, extended globs, `$((a); (b))`,
-    `for x do`, `[ a = ~ ]`, `${x:$i:1}`, `{rm,x}`.
+    `for x do`, `[ a = ~ ]`, `${x:$i:1}`, `{rm,x}`, `$((10#$x))`.
 
     Only for text that did not parse. An extended glob becomes *, which matches no less.
     """
-    text = _FOR_ARGUMENTS.sub(r"for \1 in \"$@\"; do", _LONE_TILDE.sub("$HOME", _CUT.sub("${RANDOM}", text)))
+    text = _FOR_ARGUMENTS.sub(
+        r"for \1 in \"$@\"; do", _LONE_TILDE.sub("$HOME", _CUT.sub("${RANDOM}", _BASE.sub("", text)))
+    )
     out: list[str] = []
     i, n = 0, len(text)
     while i < n:
