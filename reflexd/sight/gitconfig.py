@@ -16,7 +16,7 @@ from msgspec import Struct
 from reflexd.sight.disk import Unread, real
 from reflexd.sight.disk import read as read_file
 from reflexd.sight.gitsyntax import parse
-from reflexd.sight.wildmatch import compiled
+from reflexd.sight.wildmatch import LONGEST, compiled
 
 Scope = Literal["system", "global", "local", "worktree", "command"]
 
@@ -25,6 +25,7 @@ _ALL_FILES = 4 << 20
 _MOST_FILES = 64
 _DEEPEST = 10  # git's own limit
 _MOST_GIVEN = 1000
+_MOST_ENTRIES = 20_000
 # Where the builds of git that are about look for the machine's settings; what is not there costs nothing.
 _SYSTEM = (
     "/etc/gitconfig",
@@ -182,6 +183,9 @@ class _Reader:
         return False
 
     def _entry(self, key: str, value: str | None, file: str, scope: Scope, depth: int) -> None:
+        if len(self._entries) >= _MOST_ENTRIES:
+            self._fault(file, "too many settings")
+            return
         self._entries.append(Entry(key, value, file, scope))
         if key == "include.path":
             self._include(value, file, scope, depth)
@@ -201,6 +205,8 @@ class _Reader:
 
     def _holds(self, condition: str, file: str) -> bool:
         kind, _, pattern = condition.partition(":")
+        if len(os.fsencode(condition)) > LONGEST // 2:
+            self._fault(file, "a condition that is too long")
         match kind:
             case "gitdir" | "gitdir/i":
                 return self._lies(pattern, file, kind == "gitdir/i")

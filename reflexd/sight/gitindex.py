@@ -15,6 +15,7 @@ from msgspec import Struct
 from reflexd.sight.disk import Unread, read
 
 LARGEST = 16 << 20
+MOST = 100_000
 _LONGEST = 4096  # bytes of a path
 LINK, GITLINK, TREE = 0o120000, 0o160000, 0o040000
 _SKIPPED = frozenset({b"sdir"})  # extensions that a reader has to know: this one says that entries may be trees
@@ -53,8 +54,11 @@ class Index(Struct, frozen=True):
     mtime: int = 0
 
 
-def load(path: str, oid_bytes: int = 20, below: Sequence[str] = ("",)) -> Index | Unread:
-    """The entries at or below each of the paths, which are relative to the worktree; an absent index is empty."""
+def load(path: str, oid_bytes: int = 20, below: Sequence[str] = ("",), most: int = MOST) -> Index | Unread:
+    """The entries at or below each of the paths, which are relative to the worktree; an absent index is empty.
+
+    An index with more than `most` of them is not read.
+    """
     try:
         mtime = os.stat(path).st_mtime_ns  # taken first: an index written meanwhile counts as older than it is
     except (OSError, ValueError):
@@ -62,11 +66,13 @@ def load(path: str, oid_bytes: int = 20, below: Sequence[str] = ("",)) -> Index 
     data = read(path, LARGEST)
     if isinstance(data, Unread):
         return Index() if data.why == "missing" else data
-    parsed = parse(data, oid_bytes, below)
+    parsed = parse(data, oid_bytes, below, most)
     return Unread(path, "malformed", parsed) if isinstance(parsed, str) else Index(*parsed, mtime)
 
 
-def parse(data: bytes, oid_bytes: int, below: Sequence[str] = ("",)) -> tuple[tuple[Entry, ...], int] | str:
+def parse(
+    data: bytes, oid_bytes: int, below: Sequence[str] = ("",), most: int = MOST
+) -> tuple[tuple[Entry, ...], int] | str:
     """The entries that were asked for and the number of all; or what is wrong with the index."""
     if len(data) < 12 + oid_bytes or data[:4] != b"DIRC":
         return "not an index"
@@ -85,6 +91,8 @@ def parse(data: bytes, oid_bytes: int, below: Sequence[str] = ("",)) -> tuple[tu
                 return "cut short"
             # A sparse index names a directory in one entry: it stands for all below.
             if everything or name in wanted or name.startswith(heads) or _holds(name, heads):
+                if len(found) >= most:
+                    return "too many files"
                 found.append(_entry(data, start, oid_bytes, name, version))
     except (IndexError, struct.error):
         return "cut short"

@@ -19,7 +19,8 @@ from reflexd.sight.disk import Budget, Unread, is_file, look, read
 _MOST_PACKS = 256
 _MOST_STORES = 8
 _LARGEST_TABLE = 256 << 20  # bytes of a pack's index; what is looked up in it is read in pieces
-_COST = 256  # bytes that one look-up in one pack counts for
+_WHOLE_TABLE = 2 << 20  # the names of a pack are kept whole where they take no more than that
+_COST, _FAR_COST = 128, 4096  # bytes that one look-up in one pack counts for, with its names at hand or without
 _LARGEST = 4 << 20  # bytes of a commit or a tree
 _LONGEST_CHAIN = 64
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
@@ -84,11 +85,12 @@ class Objects:
     def _packed(self, oid: bytes) -> tuple[_Pack, int] | None:
         if self._packs is None:
             self._packs = list(self._opened())
-        for pack in self._packs:
-            if not self._budget.take(size=_COST):
+        for number, pack in enumerate(self._packs):
+            if not self._budget.take(size=_COST if pack.names else _FAR_COST):
                 return None
             offset = pack.offset(oid)
             if offset is not None:
+                self._packs[:] = [pack, *self._packs[:number], *self._packs[number + 1 :]]  # most lie in one pack
                 return pack, offset
         return None
 
@@ -104,6 +106,7 @@ class Objects:
                     left -= 1
                     pack = _Pack.opened(f"{store}/pack/{name[:-4]}", self._oid_bytes)
                     if pack is not None:
+                        self._budget.take(files=1, size=len(pack.names))
                         yield pack
 
     def _unpacked(self, pack: _Pack, offset: int, left: int) -> Object | Unread:
@@ -148,6 +151,8 @@ class _Pack:
         self._size = size
         self._oid_bytes = oid_bytes
         self._fan = struct.unpack(">256L", os.pread(index, 1024, 8))
+        length = self._fan[255] * oid_bytes
+        self.names = os.pread(index, length, 1032) if length <= _WHOLE_TABLE else b""
 
     @classmethod
     def opened(cls, path: str, oid_bytes: int) -> _Pack | None:
@@ -183,7 +188,8 @@ class _Pack:
         try:
             while low < high:
                 middle = (low + high) // 2
-                there = os.pread(self._index, width, 1032 + middle * width)
+                start = middle * width
+                there = self.names[start : start + width] or os.pread(self._index, width, 1032 + start)
                 if there == oid:
                     return self._at(middle, 1032 + total * (width + 4))
                 if len(there) < width:

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from reflexd.sight.disk import Budget, Unread, look, read
-from reflexd.sight.wildmatch import Pattern, compiled
+from reflexd.sight.wildmatch import LONGEST, Pattern, compiled
 
 _LARGEST = 256 << 10
 _MOST = 5_000  # patterns of one file
-_COST = 64  # bytes that a tried pattern counts for
+# How many bytes read these count for: a line that is compiled, by its length; a rule tried on a path.
+_COMPILING, _TRYING, _MATCHING = 64, 64, 1024
 _MARKS = b"*?[\\"
 
 
@@ -94,13 +95,18 @@ class Ignores:
     def _among(self, rules: tuple[Rule, ...], below: bytes, name: bytes, is_dir: bool) -> bool | None:
         if not rules:
             return None
-        if not self._budget.take(size=_COST * len(rules)):
-            self.problem = self.problem or "too much to look at"
-            return None
-        for rule in rules:
+        patterns = 0
+        for number, rule in enumerate(rules):
+            patterns += rule.pattern is not None
             if (is_dir or not rule.only_dirs) and rule.matches(below, name):
+                self._spend(number + 1, patterns)
                 return not rule.negative
+        self._spend(len(rules), patterns)
         return None
+
+    def _spend(self, tried: int, patterns: int) -> None:
+        if not self._budget.take(size=_TRYING * tried + _MATCHING * patterns):
+            self.problem = self.problem or "too much to look at"
 
     def _rules(self, base: bytes) -> tuple[Rule, ...]:
         found = self._below.get(base)
@@ -118,12 +124,13 @@ class Ignores:
             if text.why != "missing":
                 self.problem = self.problem or f"{path}: {text.why}"
             return ()
-        self._budget.take(files=1, size=len(text))
-        rules = parse(text, self._fold)
-        if len(rules) > _MOST:
-            self.problem = self.problem or f"{path}: too many patterns"
+        if not self._budget.take(files=1, size=_COMPILING * len(text)):
+            self.problem = self.problem or "too much to look at"
             return ()
-        return rules
+        if text.count(b"\n") > _MOST or any(len(line) > LONGEST for line in text.split(b"\n")):
+            self.problem = self.problem or f"{path}: too many patterns, or too long"
+            return ()
+        return parse(text, self._fold)
 
 
 def parse(text: bytes, fold: bool = False) -> tuple[Rule, ...]:

@@ -138,7 +138,8 @@ class _Look:
                 self._tally.add("untracked", placed, "the repository itself")
             else:
                 below.append(placed)
-        index = gitindex.load(self._repository.index, self._repository.oid_bytes, below) if below else gitindex.Index()
+        at = self._repository
+        index = gitindex.load(at.index, at.oid_bytes, below, self._budget.files) if below else gitindex.Index()
         if isinstance(index, Unread):
             self._tally.add("unseen", index.path, index.detail or index.why)
             return self._tally.result()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
+LONGEST = 1024  # bytes of a pattern; a longer one matches nothing, and who asks has to know
 SLASH = 0x2F
 _KNOWN_STATES = 4096  # remembered steps of one pattern; beyond, they are worked out again
 
@@ -45,19 +46,18 @@ class Pattern:
 
     def __init__(self, pattern: bytes, paths: bool = True, fold: bool = False) -> None:
         self._fold = fold
-        tokens = _tokens(pattern, paths, fold)
+        tokens = _tokens(pattern, paths, fold) if len(pattern) <= LONGEST else None
         self._dead = tokens is None
         self._end = 1 << len(tokens or ())
-        self._takes = [0] * 256
-        self._loops = [0] * 256
+        self._takes: dict[frozenset[int], int] = {}  # which tokens take just these bytes
+        self._loops: dict[frozenset[int], int] = {}
         self._skips: list[tuple[int, int]] = []
         for place, token in enumerate(tokens or ()):
-            for byte in token.takes:
-                self._takes[byte] |= 1 << place
-            for byte in token.loops:
-                self._loops[byte] |= 1 << place
+            self._takes[token.takes] = self._takes.get(token.takes, 0) | 1 << place
+            self._loops[token.loops] = self._loops.get(token.loops, 0) | 1 << place
             self._skips += [(1 << place, 1 << (place + far)) for far in token.skips]
         self._start = self._spread(1)
+        self._masks: dict[int, tuple[int, int]] = {}
         self._steps: dict[int, int] = {}
 
     def matches(self, text: bytes) -> bool:
@@ -68,7 +68,8 @@ class Pattern:
             key = state << 8 | byte
             known = steps.get(key)
             if known is None:
-                known = self._spread((state & self._takes[byte]) << 1 | state & self._loops[byte])
+                takes, loops = self._masks.get(byte) or self._mask(byte)
+                known = self._spread((state & takes) << 1 | state & loops)
                 if len(steps) >= _KNOWN_STATES:
                     steps = self._steps = {}
                 steps[key] = known
@@ -76,6 +77,13 @@ class Pattern:
             if not state:
                 return False
         return bool(state & self._end)
+
+    def _mask(self, byte: int) -> tuple[int, int]:
+        """The tokens that take a byte, and those that stay with it."""
+        takes = sum(places for members, places in self._takes.items() if byte in members)
+        loops = sum(places for members, places in self._loops.items() if byte in members)
+        self._masks[byte] = takes, loops
+        return takes, loops
 
     def _spread(self, state: int) -> int:
         """With the tokens that may match nothing left out. They only lead forward, so one round in order does."""

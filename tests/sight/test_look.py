@@ -123,7 +123,7 @@ def test_a_setting_that_names_a_program_takes_the_proof_away(
 ) -> None:
     git(committed, "config", key, value)
     assert not facts_of(home, command).read_only
-    assert facts_of(home, "git rev-parse HEAD").read_only
+    assert facts_of(home, "git show-ref").read_only
 
 
 def test_a_setting_included_from_elsewhere_counts(home: Path, committed: Path) -> None:

@@ -167,6 +167,14 @@ def test_several_paths_share_what_may_be_looked_at(clone: World) -> None:
     clone.git("add", "-A")
     each = [[str(clone.work / f"many/{directory}")] for directory in range(8)]
     assert all(lost(one, True, clone.env).recoverable for one in each)
+    assert "too many" in lost([path for one in each for path in one], True, clone.env).why
+    for directory in range(8):
+        shutil.rmtree(clone.work / f"many/{directory}")
+        (clone.work / f"many/{directory}").mkdir()
+        for number in range(900):
+            os.mkfifo(clone.work / f"many/{directory}/x{number}")
+    clone.git("rm", "-r", "-q", "--cached", "many")
+    assert all(lost(one, True, clone.env).recoverable for one in each)
     assert lost([path for one in each for path in one], True, clone.env).why == ".: too much to look at"
     outside = clone.root / "outside"
     outside.write_text("x")
