@@ -1,16 +1,18 @@
-"""Build tools: tasks that publish what was built, and the commands that cmake runs for a script."""
+"""Build tools: tasks that publish what was built, and what they are told to run in so many words."""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 
-from reflexd.shell.calls import Call
+from reflexd.shell import makefile
+from reflexd.shell.calls import Call, Local
 from reflexd.shell.carriers import Unwrapped, commands
-from reflexd.shell.fields import shown
+from reflexd.shell.fields import PIPED, known, shown
 from reflexd.shell.operands import unknown
-from reflexd.shell.options import names
+from reflexd.shell.options import names, split
 from reflexd.shell.places import Ground
 from reflexd.types import Effect
 
@@ -91,8 +93,39 @@ def cmake(call: Call) -> Unwrapped | None:
             return None
 
 
+_STDIN = names("- /dev/stdin /dev/fd/0 /proc/self/fd/0")
+
+
+def make(call: Call) -> Unwrapped | None:
+    """Rules that stand in the call or come on its standard input, and commands among its words."""
+    words = call.argv[1:]
+    found = split(words, names("-f --file --makefile -C --directory -o -W -I --include-dir -E --eval"))
+    code = [match for word in words for match in re.findall(r"\$\(shell ([^)]*)\)", word)]
+    code.extend(word.partition("=")[2] for word in words if re.match(r"(?:SHELL|MAKE)\s*[:?]?=", word))
+    rules = list(found.all("-E", "--eval"))
+    opaque: tuple[str, ...] = ()
+    for file in found.all("-f", "--file", "--makefile"):
+        if file in _STDIN and call.stdin is not None and known(call.stdin):
+            rules.append(call.stdin)
+        elif file in _STDIN or file.startswith(PIPED):
+            opaque = ("make takes its rules from a pipe, which nobody has seen",)
+    if not rules:
+        return Unwrapped(code=tuple(code), opaque=opaque) if code or opaque else None
+    read = makefile.read("\n".join(rules), Local("make", "", "makefile", found.operands))
+    return Unwrapped(read.commands, (*code, *read.code), opaque=(*opaque, *read.opaque))
+
+
+def just(call: Call) -> Unwrapped | None:
+    """just --command: a program with its words."""
+    at = next((i for i, word in enumerate(call.argv) if word in ("-c", "--command")), 0)
+    return commands(call.argv[at + 1 :]) if at else None
+
+
 UNWRAPS: dict[str, Callable[[Call], Unwrapped | None]] = {
     "cmake": cmake,
+    "make": make,
+    "gmake": make,
+    "just": just,
 }
 SPECIAL: dict[str, Callable[[Call, Ground], tuple[list[Effect], bool]]] = {
     name: functools.partial(publishes, name) for name in PUBLISHING

@@ -96,18 +96,6 @@ def _crontab(call: Call) -> Unwrapped | None:
     return Unwrapped(code=tuple(line for line in lines if line.strip())[:ITEMS_MAX])
 
 
-def _make(call: Call) -> Unwrapped | None:
-    """A makefile that comes on the standard input, and $(shell ...) among the words."""
-    found = split(call.argv[1:], names("-f --file --makefile -C -j -o -W -I"))
-    code = [m for word in call.argv[1:] for m in re.findall(r"\$\(shell ([^)]*)\)", word)]
-    code.extend(word.partition("=")[2] for word in call.argv[1:] if re.match(r"(?:SHELL|MAKE)\s*[:?]?=", word))
-    if call.stdin is not None and found.value("-f", "--file", "--makefile") in ("-", "/dev/stdin"):
-        lines = [line for line in call.stdin.splitlines() if line[:1] == "\t"]
-        lines.extend(line.partition(";")[2] for line in call.stdin.splitlines() if re.match(r"[^\t#=]*:[^=]*;", line))
-        code.extend(line.strip().lstrip("@-+") for line in lines)
-    return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
-
-
 _SED_RUNS = re.compile(r"(?:\A|[;{}\n]|\d|\$|/)\s*e\s+([^\n]+)")
 # Atomic, not possessive: Python before 3.11.5 matches a possessive group that backtracks wrongly.
 _SED_RUN = re.compile(r"s(\W)(?>(?:\\.|(?!\1)[^\\])*)\1((?>(?:\\.|(?!\1)[^\\])*))\1[gpiIm0-9]*e", re.S)
@@ -169,6 +157,4 @@ SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     "at": _at,
     "batch": _at,
     "crontab": _crontab,
-    "make": _make,
-    "gmake": _make,
 }

@@ -11,7 +11,7 @@ from msgspec import Struct
 from reflexd.shell import foreign, justfile, makefile, packagejson, pyscripts
 from reflexd.shell.calls import Call, Local
 from reflexd.shell.carriers import Unwrapped
-from reflexd.shell.fields import UNKNOWN
+from reflexd.shell.fields import PIPED, UNKNOWN
 from reflexd.shell.options import names, split
 
 Reader = Callable[[str, Local], Unwrapped]
@@ -64,18 +64,20 @@ def named(call: Call) -> Named | None:
 
 
 def _make(call: Call) -> Named | None:
-    found = split(call.argv[1:], names("-f --file --makefile -C --directory -o -W -I --include-dir"))
+    found = split(call.argv[1:], names("-f --file --makefile -C --directory -o -W -I --include-dir -E --eval"))
     if found.has("--version", "--help", "-v"):
         return None
     file = found.value("-f", "--file", "--makefile") or "Makefile"
-    if file in ("-", "/dev/stdin"):
+    if file in ("-", "/dev/stdin") or file.startswith(PIPED):
         return None
     return Named("make", file, found.operands, "/".join(found.all("-C", "--directory")))
 
 
 def _just(call: Call) -> Named | None:
     found = split(call.argv[1:], names("-f --justfile -d --working-directory --set --shell --shell-arg"))
-    if found.has("--version", "--help", "-l", "--list", "--summary", "--dump", "--evaluate", "--show"):
+    if found.has(
+        "--version", "--help", "-l", "--list", "--summary", "--dump", "--evaluate", "--show", "-c", "--command"
+    ):
         return None
     below = found.value("-d", "--working-directory") or ""
     return Named("just", found.value("-f", "--justfile") or "justfile", found.operands, below)

@@ -166,6 +166,8 @@ def _uv(call: Call) -> Unwrapped | None:
     args = call.argv[2:]
     at = command_at(args, RUNNERS["uv run"].with_value)
     script = args[at : at + 1]
+    if script == ("-",):
+        return commands(("python3", *args[at:]))
     wanted = script and (script[0].endswith((".py", ".pyw")) or not {"-s", "--script"}.isdisjoint(args[:at]))
     return interpreters.script(script[0], args[at + 1 :], "python") if wanted else None
 
