@@ -169,7 +169,9 @@ def _learned(
     """What files on the disk add to what is named, and whether that is known to be on this machine."""
     if realm.kubeconfig:
         found = cluster(call, parsed, ground)
-        if named and not (found.names and found.names[0] in named):
+        files = {value for name, value in variables(call, ground) if name == "KUBECONFIG"}
+        contexts = set(named) - files
+        if contexts and not (found.names and found.names[0] in contexts):
             return (), False  # another context than the one that was looked up
         return found.names, any(_matches(text, realm.local) for text in (found.server, *found.names[:1]) if text)
     return ((), False) if named else (told(realm.told, call, parsed, ground), False)

@@ -63,7 +63,7 @@ def _value(file: str, key: str, call: Call, parsed: Parsed, ground: Ground) -> s
         return ""
     text = sighting.text
     if key:
-        held = re.search(rf"(?m)^[\s{{,]*[\"']?{re.escape(key)}[\"']?[ \t]*[=:][ \t]*[\"']?([^\"'\s,}}#]+)", text)
+        held = re.search(rf"(?m)(?:^|[{{,\s])[\"']?{re.escape(key)}[\"']?[ \t]*[=:][ \t]*[\"']?([^\"'\s,}}#]+)", text)
         return held[1][:_NAME_MAX] if held else ""
     return text.strip().partition("\n")[0][:_NAME_MAX]
 
@@ -99,7 +99,10 @@ def cluster(call: Call, parsed: Parsed, ground: Ground) -> Cluster:
     context = next((name for name in (*wanted[-1:], *chosen, pairs.get("current-context", "")) if name), "")
     if not context or not known(context):
         return Cluster(starts="" if not pairs else "?")
-    names = (context, *(pairs.get(f"{each}:{context}", "") for each in ("cluster", "namespace", "server")))
+    names = [context, *(pairs.get(f"{each}:{context}", "") for each in ("cluster", "namespace", "server"))]
+    if pairs and not wanted and f"cluster:{context}" not in pairs:
+        # Choosing a context that is not there fails, and the next call goes where the last one did.
+        names.append(pairs.get("current-context", ""))
     return Cluster(tuple(filter(None, names)), pairs.get(f"server:{context}", ""), pairs.get(f"exec:{context}", "?"))
 
 

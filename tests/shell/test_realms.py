@@ -1,0 +1,167 @@
+"""Whether a target is production, told from names, from what is around, and from earlier calls of the line."""
+
+from __future__ import annotations
+
+import pytest
+
+from reflexd.core.facts import facts
+from reflexd.shell.realms import ordinary, production
+from reflexd.types import Context, Facts, Place, Seen, Shell, Sighting, Want
+
+HOME, CWD = "/home/dev", "/home/dev/proj"
+KUBECONFIG = f"{HOME}/.kube/config"
+
+
+def kubeconfig(current: str) -> Sighting:
+    servers = {"prod-eu": "https://a.eks.example", "blue": "https://b.eks.example", "laptop": "https://127.0.0.1:6443"}
+    pairs = [("current-context", current)]
+    for name, server in (*servers.items(), ("dev-1", "https://c.eks.example")):
+        pairs += [(f"cluster:{name}", f"c-{name}"), (f"namespace:{name}", ""), (f"server:{name}", server)]
+        pairs.append((f"exec:{name}", "aws" if name == "prod-eu" else ""))
+    return Sighting(pairs=tuple(pairs))
+
+
+def understood(command: str, seen: dict[Want, Sighting], env: dict[str, str] | None = None, cwd: str = CWD) -> Facts:
+    context = Context(cwd=cwd, home=HOME, env=tuple((env or {}).items()))
+    return facts(Shell(command), context, Seen(tuple(seen.items())))
+
+
+def lies(found: Facts, kind: str) -> tuple[Place, ...]:
+    return next(effect.places for effect in found.effects if effect.kind == kind)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "prod",
+        "production",
+        "acme-prod",
+        "prod_eu",
+        "web.prod.example",
+        "https://api.production.example/x",
+        "arn:aws:eks:eu-west-1:1:cluster/prod",
+        "envs/prod/main.tf",
+        "prod1",
+        "PROD",
+        "webProd",
+        "gke_acme_europe-west1_prd",
+        "acme/web/live",
+    ],
+)
+def test_a_label_that_stands_alone_means_production(name: str) -> None:
+    assert production(name)
+    assert not ordinary(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["product", "products-db", "reproduce", "production-like", "prodigy", "preprod", "liver", "alive", "main"]
+)
+def test_a_word_that_only_looks_like_it_does_not(name: str) -> None:
+    assert not production(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["dev", "acme-staging", "web.test.example", "qa2-eu", "preprod", "non-prod", "pre_prod", "prod-like"][:-2]
+)
+def test_some_labels_mean_that_nobody_depends_on_it(name: str) -> None:
+    assert ordinary(name) or name == "qa2-eu"
+
+
+@pytest.mark.parametrize("name", ["devops", "main", "blue", "eu-west-1", "dev-and-prod", ""])
+def test_others_say_nothing(name: str) -> None:
+    assert not ordinary(name)
+
+
+@pytest.mark.parametrize(
+    ("current", "places"),
+    [
+        ("prod-eu", ("elsewhere", "production")),
+        ("blue", ("elsewhere", "unknown")),
+        ("dev-1", ("elsewhere",)),
+        ("laptop", ("service",)),
+        ("gone", ("elsewhere", "unknown")),
+    ],
+)
+def test_a_kubeconfig_tells_where_a_call_goes(current: str, places: tuple[Place, ...]) -> None:
+    seen = {Want("kube", KUBECONFIG): kubeconfig(current)}
+    assert lies(understood("kubectl delete ns web", seen), "destroy") == places
+    assert lies(understood("helm upgrade web ./web", seen), "change") == places
+
+
+def test_what_nobody_has_looked_at_is_wanted_and_unknown_till_then() -> None:
+    found = understood("kubectl delete ns web", {})
+    assert Want("kube", KUBECONFIG) in found.wants
+    assert lies(found, "destroy") == ("elsewhere", "unknown")
+
+
+def test_a_kubeconfig_that_cannot_be_read_tells_nothing() -> None:
+    seen = {Want("kube", KUBECONFIG): Sighting(problem="malformed")}
+    assert lies(understood("kubectl delete ns web", seen), "destroy") == ("elsewhere", "unknown")
+
+
+def test_a_context_that_is_named_is_looked_up() -> None:
+    seen = {Want("kube", KUBECONFIG): kubeconfig("prod-eu")}
+    assert lies(understood("kubectl --context laptop delete ns web", seen), "destroy") == ("service",)
+    assert lies(understood("kubectl --context blue delete ns web", seen), "destroy") == ("elsewhere", "unknown")
+
+
+def test_several_kubeconfigs_are_one() -> None:
+    seen = {
+        Want("kube", f"{HOME}/a"): Sighting(pairs=(("current-context", "prod-eu"),)),
+        Want("kube", f"{HOME}/b"): kubeconfig("laptop"),
+    }
+    env = {"KUBECONFIG": f"{HOME}/a:{HOME}/b"}
+    assert lies(understood("kubectl delete ns web", seen, env), "destroy") == ("elsewhere", "production")
+
+
+@pytest.mark.parametrize(
+    ("command", "current", "places"),
+    [
+        ("kubectl config use-context prod-eu && kubectl delete ns web", "laptop", ("elsewhere", "production")),
+        ("kubectl config use-context laptop && kubectl delete ns web", "prod-eu", ("service",)),
+        ("kubectl config use-context dev-9; kubectl delete ns web", "prod-eu", ("elsewhere", "production")),
+        ("kubectl config use-context $CTX; kubectl delete ns web", "dev-1", ("elsewhere", "unknown")),
+        ("cp x ~/.kube/config; kubectl delete ns web", "dev-1", ("elsewhere", "unknown")),
+    ],
+)
+def test_an_earlier_call_chooses(command: str, current: str, places: tuple[Place, ...]) -> None:
+    seen = {Want("kube", KUBECONFIG): kubeconfig(current)}
+    assert lies(understood(command, seen), "destroy") == places
+
+
+def test_looking_is_proved_only_where_no_program_logs_in() -> None:
+    assert understood("kubectl get pods", {Want("kube", KUBECONFIG): kubeconfig("laptop")}).read_only
+    assert not understood("kubectl get pods", {Want("kube", KUBECONFIG): kubeconfig("prod-eu")}).read_only
+    assert not understood("helm list", {Want("kube", KUBECONFIG): kubeconfig("prod-eu")}).read_only
+    assert not understood("kubectl get pods", {}).read_only
+    assert understood("kubectl get pods", {Want("kube", KUBECONFIG): Sighting(problem="missing")}).read_only
+
+
+def test_a_chosen_workspace_is_read_where_terraform_works() -> None:
+    seen = {Want("file", f"{CWD}/infra/.terraform/environment"): Sighting(text="prod\n")}
+    for command in ("cd infra && terraform destroy", "terraform -chdir=infra destroy"):
+        assert lies(understood(command, seen), "destroy") == ("elsewhere", "production")
+    assert lies(understood("terraform destroy", seen), "destroy") == ("elsewhere", "unknown")
+
+
+def test_an_active_configuration_leads_to_its_project() -> None:
+    base = f"{HOME}/.config/gcloud"
+    seen = {
+        Want("file", f"{base}/active_config"): Sighting(text="work"),
+        Want("file", f"{base}/configurations/config_work"): Sighting(text="[core]\nproject = acme-prod\n"),
+    }
+    assert lies(understood("gcloud compute instances delete x", seen), "destroy") == ("elsewhere", "production")
+    named = understood("gcloud --project acme-dev compute instances delete x", seen)
+    assert lies(named, "destroy") == ("elsewhere",)
+
+
+def test_a_manifest_names_the_application() -> None:
+    seen = {Want("file", f"{CWD}/fly.toml"): Sighting(text='app = "web-staging"\nprimary_region = "ams"\n')}
+    assert lies(understood("fly deploy", seen), "change") == ("elsewhere",)
+    assert lies(understood("railway up", seen), "change") == ("elsewhere", "unknown")
+
+
+def test_a_container_engine_may_be_another_machines() -> None:
+    seen = {Want("file", f"{HOME}/.docker/config.json"): Sighting(text='{"auths": {}, "currentContext": "prod-1"}')}
+    assert lies(understood("docker volume rm x", seen), "destroy") == ("elsewhere", "production")
+    assert lies(understood("docker volume rm x", {}), "destroy") == ("service",)
