@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from reflexd.shell.calls import Call, Redirect
 from reflexd.shell.fields import UNKNOWN, known
 from reflexd.shell.known import RISKY, SHELLS
+from reflexd.shell.options import names, split
 from reflexd.shell.output import printed
 from reflexd.shell.programs import known as known_programs
 from reflexd.shell.state import Shell, Written
@@ -73,6 +74,10 @@ def apply(shell: Shell, call: Call) -> None:
             for word in argv[1:]:
                 if not word.startswith("-"):
                     shell.files[shell.path(word)] = Written(None, pipe=True)
+        case "dd":
+            for word in argv[1:]:
+                if word.startswith("of="):
+                    keep(shell, word[3:], call.stdin, call.fed == "download")
         case "tee":
             for word in argv[1:]:
                 if not word.startswith("-"):
@@ -94,22 +99,26 @@ def apply(shell: Shell, call: Call) -> None:
 
 
 def _read(shell: Shell, call: Call) -> None:
-    names = [word for word in call.argv[1:] if word.isidentifier()] or ["REPLY"]
-    if call.stdin is None or not known(call.stdin):
-        for name in names:
+    given = split(call.argv[1:], names("-a -d -i -n -N -p -t -u"))
+    array = given.value("-a")
+    into = [word for word in given.operands if word.isidentifier()] or ["REPLY"]
+    separators = dict(call.assigned).get("IFS", (shell.lookup("IFS") or [" \t\n"])[0])
+    if call.stdin is None or not known(call.stdin) or given.has("-u", "-n", "-N"):
+        for name in into if array is None else [array]:
             shell.variables[name] = None
         return
-    line = call.stdin.partition("\n")[0]
-    if len(names) == 1 or not line:
-        shell.set(names[0], line)
+    end = given.value("-d")
+    line = call.stdin.partition("\n" if end is None else end[:1] or "\ufffd")[0]
+    parts = re.split(f"[{re.escape(separators)}]+", line.strip(separators)) if separators else [line]
+    if array is not None:
+        shell.variables[array] = parts
         return
-    separators = dict(call.assigned).get("IFS", (shell.lookup("IFS") or [" \t\n"])[0])
-    parts = (
-        re.split(f"[{re.escape(separators)}]+", line.strip(separators), maxsplit=len(names) - 1)
-        if separators
-        else [line]
-    )
-    for number, name in enumerate(names):
+    if len(into) == 1 or not line:
+        shell.set(into[0], line)
+        return
+    if separators:
+        parts = re.split(f"[{re.escape(separators)}]+", line.strip(separators), maxsplit=len(into) - 1)
+    for number, name in enumerate(into):
         shell.set(name, parts[number] if number < len(parts) else "")
 
 

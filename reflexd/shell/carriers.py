@@ -86,8 +86,13 @@ def _xargs(call: Call) -> Unwrapped | None:
     given = _items(call.stdin, delimiter)
     if mark:
         return Unwrapped(commands=tuple(tuple(w.replace(mark, item) for w in argv) for item in given[:ITEMS_MAX]))
-    if options.has("-n", "-L", "--max-args", "--max-lines"):
-        return Unwrapped(commands=tuple((*argv, item) for item in given[:ITEMS_MAX]))
+    count = options.value("-n", "--max-args")
+    if options.has("-L", "--max-lines") and call.stdin is not None:
+        lines = [_items(line, delimiter) for line in call.stdin.splitlines()[:ITEMS_MAX]]
+        return Unwrapped(commands=tuple((*argv, *items) for items in lines if items) or (argv,))
+    if count is not None and count.isdigit() and int(count):
+        chunks = range(0, min(len(given), ITEMS_MAX * int(count)), int(count))
+        return Unwrapped(commands=tuple((*argv, *given[at : at + int(count)]) for at in chunks) or (argv,))
     return Unwrapped(commands=((*argv, *given),))
 
 

@@ -7,7 +7,9 @@ from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from reflexd.shell import builtins, foreign, local, sources
+from msgspec import structs
+
+from reflexd.shell import builtins, filters, foreign, local, sources
 from reflexd.shell.calls import Call, Redirect
 from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, PIPED, STAR, UNKNOWN, UNSET, known, shown
@@ -26,6 +28,7 @@ _BINS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/", "/opt/
 _CANDIDATES_MAX = 8
 FILE_MAX = 256 * 1024
 _STATEFUL = names("cd pushd popd read set shift alias export declare typeset readonly local unset eval source . trap")
+_FILTERS = frozenset(filters.PRINTERS) | names("cat base64 base32 xxd openssl")
 _KEYWORDS = names("! time")
 _SHELL_WORDS = names("coproc noglob nocorrect { -")
 """Words before a command that the shell still looks up itself."""
@@ -181,14 +184,27 @@ def _runs(script: Script, call: Call, nest: int) -> str | None:
         outside, walk.around = walk.around, (*walk.around, *said(call, unwrapped))
         text = inner(script, call, unwrapped, nest)
         walk.around = outside
-        return text
+        return _prints(script.shell, call) if call.name in filters.PRINTERS else text
     if call.name in SHELLS:
         return sources.shell(script, call, nest)
-    if call.name == "cat" and script.shell.files:
-        held = [script.shell.files.get(script.shell.path(word)) for word in call.argv[1:] if word != "-"]
-        if held and all(file is not None and file.text is not None for file in held):
-            return "".join(file.text or "" for file in held if file is not None)[:FILE_MAX]
-    return printed(call)
+    return _prints(script.shell, call)
+
+
+def _prints(shell: Shell, call: Call) -> str | None:
+    return printed(_with_files(shell, call) if shell.files else call)
+
+
+def _with_files(shell: Shell, call: Call) -> Call:
+    """A filter whose files this line has written, as one that reads their text instead."""
+    if call.name not in _FILTERS:
+        return call
+    held = [(word, shell.files.get(shell.path(word))) for word in call.argv[1:] if not word.startswith("-")]
+    texts = [file.text for _, file in held if file is not None and file.text is not None]
+    if not texts or any(file is not None and file.text is None for _, file in held):
+        return call
+    read = {word for word, file in held if file is not None}
+    argv = tuple(word for word in call.argv if word not in read)
+    return structs.replace(call, argv=argv, stdin="".join(texts)[:FILE_MAX], fed="text")
 
 
 def inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:

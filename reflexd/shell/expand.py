@@ -23,6 +23,7 @@ _PARAMETER = re.compile(
     r"(?P<hash>#?)(?P<bang>!?)(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?P<index>\[[^\]]*\])?(?P<rest>.*)\Z",
     re.S,
 )
+_TRANSFORMED = {"@U": "^^", "@L": ",,", "@u": "^"}
 _CUT = re.compile(r":\s*(-?\d+)(?::\s*(-?\d+))?\Z")
 
 LEVEL_MAX = 24  # of ${...} within ${...}
@@ -38,7 +39,7 @@ class Expander:
 
     lookup(name) -> the value(s), None where the value is not known, KeyError where it is not set.
     run(code) -> what the code prints, None where that is not known (its commands are noted by the caller).
-    pipe(code) -> the name under which <(code) appears.
+    pipe(code, into) -> the name under which <(code), or where `into` >(code), appears.
     spend(much) is told of words that a brace makes, and raises Budget where they are too many.
     """
 
@@ -46,7 +47,7 @@ class Expander:
         self,
         lookup: Callable[[str], Values],
         run: Callable[[str], str | None],
-        pipe: Callable[[str], str],
+        pipe: Callable[[str, bool], str],
         assign: Callable[[str, str], None],
         spend: Callable[[int], None],
         home: str,
@@ -131,7 +132,7 @@ class Expander:
                 i = self._dollar(raw, i, n, pieces, quoted=False)
             elif c in "<>" and raw[i + 1 : i + 2] == "(":
                 end = closed_end(raw, i + 1)
-                pieces.literal(PIPED + self._pipe(raw[i + 2 : end - 1]))
+                pieces.literal(PIPED + self._pipe(raw[i + 2 : end - 1], c == ">"))
                 i = end
             elif c in GLOBS and (c != "[" or i < last_bracket):
                 pieces.literal(GLOBS[c])
@@ -309,6 +310,9 @@ class Expander:
     def _changed(self, value: str, rest: str) -> str:
         if not known(value):
             return UNSET if value == UNSET else UNKNOWN
+        rest = _TRANSFORMED.get(rest, rest)
+        if rest == "@E":
+            return decode_ansi_c(value)
         if rest in ("^^", ",,", "^", ","):
             part = value if len(rest) == 2 else value[:1]
             return (part.upper() if rest[0] == "^" else part.lower()) + value[len(part) :]
@@ -321,6 +325,11 @@ class Expander:
         if cut := re.match(r"(//?)([^/]*)(?:/(.*))?\Z", rest, re.S):
             old = "".join(self._word(cut[2], split=False))
             new = "".join(self._word(cut[3] or "", split=False))
+            if cut[1] == "/" and cut[2][:1] in ("#", "%") and known(old) and known(new):
+                old = old[1:]
+                if cut[2][0] == "#":
+                    return new + value[len(old) :] if value.startswith(old) else value
+                return value[: len(value) - len(old)] + new if value.endswith(old) else value
             if known(old) and known(new) and old and value.count(old) * len(new) < VALUE_MAX:
                 return value.replace(old, new, 1 if cut[1] == "/" else -1)
         return UNKNOWN

@@ -59,8 +59,8 @@ class Walk:
     """One reading under way: what was found, and how much may still be looked at.
 
     `hidden` are the reasons that count wherever the code stands, `opaque` those that count in the text itself.
-    `around`: what the wrappers of what is walked now say about where it runs. `listens`: a process of this text may read
-    what a descriptor is given.
+    `around`: what the wrappers of what is walked now say about where it runs. `listens`: a process of this text
+    may read what a descriptor is given.
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:
@@ -79,6 +79,7 @@ class Walk:
         self._given = given
         self._spent = [0, 0]  # nodes and calls of the text
         self._spent_in_files = [0, 0]
+        self.sinks: dict[str, tuple[str, Shell]] = {}  # the code of every >( ), by the name of its pipe
         self._pipes: dict[str, tuple[str | None, str]] = {}
 
     def start(self, text: str, shell: Shell) -> None:

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import base64
 import binascii
-import codecs
 import posixpath
 import re
-from collections.abc import Callable
 
+from reflexd.shell import filters
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import find_names
 from reflexd.shell.fields import GLOB_MARKS, UNKNOWN, clean, decode_ansi_c, known
+from reflexd.shell.filters import PRINTED_MAX, Printer
 from reflexd.shell.programs import prints_settings
-
-Printer = Callable[[tuple[str, ...], str | None], str | None]
-PRINTED_MAX = 64 * 1024
-SCRIPT_MAX = 500
 
 
 def printed(call: Call) -> str | None:
@@ -136,73 +132,12 @@ def _openssl(args: tuple[str, ...], stdin: str | None) -> str | None:
     return None
 
 
-def _tr(args: tuple[str, ...], stdin: str | None) -> str | None:
-    if stdin is None:
-        return None
-    options = "".join(word[1:] for word in args if word.startswith("-") and len(word) > 1)
-    sets = [_set(word) for word in args if not (word.startswith("-") and len(word) > 1)]
-    if options == "d" and len(sets) == 1:
-        return "".join(c for c in stdin if c not in sets[0])
-    if options in ("", "s") and len(sets) == 2 and sets[1]:
-        target = sets[1] + sets[1][-1] * max(0, len(sets[0]) - len(sets[1]))
-        return stdin.translate({ord(a): b for a, b in reversed(list(zip(sets[0], target, strict=False)))})
-    return None
-
-
-def _set(word: str) -> str:
-    """A tr set: escapes, ranges and the two classes that change case."""
-    word = word.replace("[:upper:]", "A-Z").replace("[:lower:]", "a-z")
-    text = decode_ansi_c(word)
-    out: list[str] = []
-    i = 0
-    while i < len(text):
-        if len(out) > 4096:
-            raise ValueError
-        if text[i + 1 : i + 2] == "-" and i + 2 < len(text):
-            out.extend(chr(c) for c in range(ord(text[i]), ord(text[i + 2]) + 1))
-            i += 3
-            if len(out) > 4096:
-                raise ValueError
-        else:
-            out.append(text[i])
-            i += 1
-    return "".join(out)
-
-
-def _sed(args: tuple[str, ...], stdin: str | None) -> str | None:
-    scripts = [word for word in args if not word.startswith("-")]
-    if (
-        stdin is None
-        or len(scripts) != 1
-        or len(scripts[0]) > SCRIPT_MAX
-        or not set(args) - set(scripts) <= {"-e", "-E", "-r"}
-    ):
-        return None
-    script = re.fullmatch(r"s(.)(.*?)\1(.*?)\1(g?)", scripts[0], re.S)
-    if not script or re.search(r"[\\.^$*\[\](){}+?|]", script[2]) or re.search(r"[\\&]", script[3]):
-        return None
-    if stdin.count(script[2]) * len(script[3]) > PRINTED_MAX:
-        return None
-    count = -1 if script[4] else 1
-    return "".join(line.replace(script[2], script[3], count) for line in stdin.splitlines(keepends=True))
-
-
 def _cat(args: tuple[str, ...], stdin: str | None) -> str | None:
     return stdin if set(args) <= {"-", "-u", "/dev/stdin"} else None
 
 
 def _tee(args: tuple[str, ...], stdin: str | None) -> str | None:
     return stdin
-
-
-def _rev(args: tuple[str, ...], stdin: str | None) -> str | None:
-    if stdin is None or args:
-        return None
-    return "".join(line.rstrip("\n")[::-1] + "\n" for line in stdin.splitlines(keepends=True))
-
-
-def _rot13(args: tuple[str, ...], stdin: str | None) -> str | None:
-    return None if stdin is None or args else codecs.encode(stdin, "rot13")
 
 
 def _nothing(args: tuple[str, ...], stdin: str | None) -> str:
@@ -254,18 +189,15 @@ def _text(data: bytes) -> str:
 
 
 PRINTERS: dict[str, Printer] = {
+    **filters.PRINTERS,
     "echo": _echo,
     "printf": _printf,
     "base64": _base64,
     "base32": _base32,
     "xxd": _xxd,
     "openssl": _openssl,
-    "tr": _tr,
-    "sed": _sed,
     "cat": _cat,
     "tee": _tee,
-    "rev": _rev,
-    "rot13": _rot13,
     "basename": _basename,
     "dirname": _dirname,
     "which": _which,

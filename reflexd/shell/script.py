@@ -239,7 +239,10 @@ class Script:
         words = [self.raw(node.children[0])] if node.children else []
         for child in node.named_children:
             if child.type == "variable_assignment":
-                words.extend(f"{name}={value}" for name, value in self._assignment(child))
+                held = child.child_by_field_name("value")
+                pairs = self._assignment(child)
+                listed = held is not None and held.type == "array"  # set already, element by element
+                words.extend(name if listed else f"{name}={text}" for name, text in pairs)
             else:
                 words.extend(self.fields(child))
         builtins.declared(self.shell, tuple(words))
@@ -329,10 +332,13 @@ class Script:
     def _run(self, code: str) -> str | None:
         return self.walk.code(code, self.shell.copy(), None, "", self.via, self.depth + 1)
 
-    def _pipe(self, code: str) -> str:
+    def _pipe(self, code: str, into: bool) -> str:
         start = len(self.walk.calls)
-        output = self.walk.code(code, self.shell.copy(), None, "", self.via, self.depth + 1)
-        return self.walk.pipe(output, flow.came_from(self.walk.calls[start:], ""))
+        output = self.walk.code(code, self.shell.copy(), None, "pipe" if into else "", self.via, self.depth + 1)
+        name = self.walk.pipe(output, flow.came_from(self.walk.calls[start:], ""))
+        if into:
+            self.walk.sinks[name] = (code, self.shell.copy())
+        return name
 
     def _assign(self, name: str, value: str) -> None:
         self.shell.set(name, value)

@@ -138,6 +138,9 @@ def sent(script: Script, call: Call, output: str | None) -> None:
         targets.extend(word for word in call.argv[1:] if not word.startswith("-"))
         output = call.stdin
     for target in targets:
+        if target.startswith(PIPED) and target[1:] in walk.sinks and output is not None:
+            code, within = walk.sinks[target[1:]]
+            walk.code(code, within.copy(), output, "text", call.via, script.depth + 1)
         held = script.shell.files.get(script.shell.path(target))
         if (held is not None and held.code) or target == UNKNOWN or _INTO_PROCESS.match(shown(target)):
             if output is None or not known(output.translate(LITERAL)):
