@@ -24,7 +24,8 @@ class Call(Struct, frozen=True):
     """One program run: its fields (see shell.fields for what is not known in them).
 
     `stdin` is the text it would read, None where that is not known or nothing. `fed` says
-    where that text comes from: "" (nothing given), "text", "pipe", "download" or "file".
+    where that text comes from: "" (nothing given), "text", "pipe", "download", "decoded" or "file"; the path of
+    a file follows where it is one file's whole text ("file /a/b", and "pipe /a/b" behind a cat).
     `via` names the wrappers around it, outermost first. `defined`: the name is a function or an alias of this
     line, so no program runs; what it comes to follows as calls of its own. `around` are the words of the wrappers that
     say where it runs (a host, a namespace), `exported` what the line has exported before.
@@ -41,6 +42,11 @@ class Call(Struct, frozen=True):
     defined: bool = False
     around: tuple[str, ...] = ()
     exported: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def input_file(self) -> str:
+        """The file that it reads as its input, as a path; empty where it reads no file, or another text is known."""
+        return self.fed.partition(" ")[2] if self.stdin is None else ""
 
     @property
     def name(self) -> str:

@@ -16,11 +16,14 @@ from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.dbclients import Language, Speaks, Words, file, read, speaking
 from reflexd.shell.dbtarget import Target, target
 from reflexd.shell.fields import UNKNOWN
+from reflexd.shell.options import names
 from reflexd.shell.places import Ground
+from reflexd.shell.realms import machines
 from reflexd.shell.sqltext import Client, Dialect
 from reflexd.shell.statements import Statement
 from reflexd.types import Effect, Place
 
+_CONTAINERS = names("container docker podman nerdctl docker-compose podman-compose kubectl oc kubecolor")
 EFFECTS_MAX = 12  # of one call; a reader needs no more, and every kind is among them
 
 
@@ -63,7 +66,9 @@ def unwrap(call: Call) -> Unwrapped | None:
     done = statements(call, speaks, words)
     code = (*words.all("script"), *(code for each in done for code in each.code))
     files = [*words.all("file"), *(script for each in done for script in each.scripts)]
-    files = [file for file in files if file not in ("-", "")]
+    # What it names where it runs is no file of this machine; what it is fed from here is.
+    away = bool(machines(call)) or not _CONTAINERS.isdisjoint(call.via)
+    files = [UNKNOWN if away else file for file in files if file not in ("-", "")]
     opaque = [
         f"{call.name} is given sql that could not be read ({each.what})" for each in done if each.does == "unclear"
     ]
@@ -71,16 +76,12 @@ def unwrap(call: Call) -> Unwrapped | None:
         if call.fed in ("download", "decoded"):
             opaque.append(f"{call.name} runs sql that comes out of a {call.fed}, which nobody has seen")
         else:
-            files.append(_redirected(call))
+            files.append(call.input_file or UNKNOWN)
     if not (done or files or call.fed or words.all("sql", "write") or speaks.listing.intersection(words.flags)):
         opaque.append(f"a bare {call.name} runs whatever is typed into it")
     if not (code or files or opaque):
         return None
     return Unwrapped(code=code, files=tuple(files), opaque=tuple(opaque), arguments=words.base, kind="sql")
-
-
-def _redirected(call: Call) -> str:
-    return next((made.target for made in reversed(call.redirects) if made.op in ("<", "0<")), UNKNOWN)
 
 
 # ---- what comes of it -----------------------------------------------------------------------------

@@ -19,10 +19,11 @@ def from_file(script: Script, target: str) -> tuple[str | None, str]:
     """What a redirection from `target` gives, and where that comes from."""
     if target.startswith(PIPED):
         return script.walk.piped(target[1:])
-    held = script.shell.files.get(script.shell.path(target))
+    path = script.shell.path(target)
+    held = script.shell.files.get(path)
     if held is None:
-        return None, "file"
-    return held.text, "download" if held.downloaded else "file" if held.text is None else "text"
+        return None, f"file {path}"
+    return held.text, "download" if held.downloaded else f"file {path}" if held.text is None else "text"
 
 
 def file_redirect(script: Script, node: syntax.Node) -> tuple[str | None, Redirect, list[str]]:

@@ -6,6 +6,7 @@ printed on such a path is not known either, unless it is nothing.
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from reflexd.shell import syntax
@@ -22,6 +23,7 @@ LOOP_MAX = 16
 _SURE = names(": true echo printf export set local declare typeset shopt")
 _MOVES, _TELLS = names("cd pushd"), names("pwd dirname realpath readlink basename")
 _JUMPS = names("break continue return exit")
+_CAT = frozenset({"cat"})
 _DECODERS = frozenset(
     {"base64", "base32", "xxd", "tr", "rev", "rot13", "openssl", "gunzip", "zcat", "gzip", "uudecode"}
 )
@@ -94,7 +96,13 @@ def _either(operator: str, left: str | None, right: str | None, before: list[Cal
         return _joined(left, right) if operator == "&&" else left
     if operator == "&&" and names_before <= _SURE | _MOVES | _TELLS and {call.name for call in then} <= _TELLS:
         return _joined(left, right)  # `cd "$(dirname "$0")" && pwd`
+    if operator == "||" and left and right and _program(left) == _program(right):
+        return left  # `command -v python3 || command -v python`
     return None
+
+
+def _program(path: str) -> str:
+    return path.strip().rpartition("/")[2].rstrip("0123456789.")
 
 
 def _unsettle(shell: Shell, before: dict[str, Written]) -> None:
@@ -220,6 +228,10 @@ def pipeline(script: Script, node: syntax.Node, stdin: str | None, fed: str, nes
 def came_from(calls: list[Call], before: str) -> str:
     """Where the output of these calls comes from, given where their input came from."""
     called = {call.name for call in calls}
+    if not before and len(calls) == 1 and called == _CAT and len(calls[0].argv) == 2 and calls[0].argv[1][:1] != "-":
+        path = posixpath.join(calls[0].cwd, calls[0].argv[1])
+        if known(path) and path.startswith("/") and not calls[0].defined and not calls[0].redirects:
+            return f"pipe {posixpath.normpath(path)}"
     if before == "download" or not DOWNLOADERS.isdisjoint(called):
         return "download"
     if before == "decoded" or not _DECODERS.isdisjoint(called):

@@ -22,11 +22,14 @@ def unwrap(call: Call) -> Unwrapped | None:
     language = foreign.language(call.name)
     args = call.argv[1:]
     code = foreign.inline(args, language)
-    if code is None and call.fed in ("pipe", "download", "decoded", "text") and foreign.reads_stdin(args, language):
+    source = call.fed.partition(" ")[0]
+    if code is None and source == "file" and foreign.reads_stdin(args, language) and call.stdin is None:
+        return Unwrapped(files=(call.input_file,))
+    if code is None and source in ("pipe", "download", "decoded", "text") and foreign.reads_stdin(args, language):
         if call.stdin is None or not known(call.stdin):
-            if call.fed == "text":
+            if source == "text":
                 return None
-            return Unwrapped(opaque=(f"{call.name} runs what comes out of a {call.fed}, which nobody has seen",))
+            return Unwrapped(opaque=(f"{call.name} runs what comes out of a {source}, which nobody has seen",))
         code = call.stdin
     if code is None:
         if "-m" in args:

@@ -161,9 +161,8 @@ def shell(script: Script, call: Call, nest: int) -> str | None:
             code, fed = script.walk.piped(file[1:])
             return fed_code(script, call, code, fed, via)
         return run(script, call, "shell", file, tuple(operands[1:]), nest)
-    if call.fed == "file":
-        target = next((made.target for made in reversed(call.redirects) if made.op in ("<", "0<")), UNKNOWN)
-        return run(script, call, "shell", target, tuple(operands), nest)
+    if call.fed.startswith("file"):
+        return run(script, call, "shell", call.input_file, tuple(operands), nest)
     if not call.fed:
         if _QUIET_SHELL.isdisjoint(call.argv):
             script.walk.opaque.append(f"a bare {call.name} runs whatever is typed into it")

@@ -89,7 +89,7 @@ def _netcat(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     target = " ".join(map(shown, words.operands))
     found.append(Effect("connect", target, detail="shell" if shell else ""))
     listens = words.has("-l", "--listen")
-    fed = call.fed in ("file", "pipe") and call.stdin is None
+    fed = bool(call.input_file) or (call.fed == "pipe" and call.stdin is None)
     if fed and words.operands and not listens and not web.is_local(words.operands[0]):
         found.append(Effect("send", f"standard input to {target}", ("elsewhere", "unknown"), detail=call.name))
     return found, False
