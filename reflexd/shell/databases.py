@@ -7,6 +7,7 @@ Reading has no effect. What changes rows or structures is `change`, what takes a
 from __future__ import annotations
 
 import functools
+import re
 import shlex
 from collections.abc import Iterable, Iterator
 
@@ -14,7 +15,7 @@ from reflexd.shell import mongo, redis, sql
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.dbclients import Language, Speaks, Words, file, read, speaking
-from reflexd.shell.dbtarget import Target, target
+from reflexd.shell.dbtarget import Target, for_tests, target
 from reflexd.shell.fields import UNKNOWN
 from reflexd.shell.options import names
 from reflexd.shell.places import Ground
@@ -24,6 +25,7 @@ from reflexd.shell.statements import Statement
 from reflexd.types import Effect, Place
 
 _CONTAINERS = names("container docker podman nerdctl docker-compose podman-compose kubectl oc kubecolor")
+_DROPPED = re.compile(r"drop database (?:if exists )?(\S+)", re.I)
 EFFECTS_MAX = 12  # of one call; a reader needs no more, and every kind is among them
 
 
@@ -127,7 +129,9 @@ def _of(each: Statement, where: Target, call: Call, ground: Ground) -> Iterator[
             yield _file(role, path, call, ground)
     match each.does:
         case "destroys":
-            kind = "change" if where.passing else "destroy"
+            dropped = _DROPPED.match(each.what)
+            passing = where.passing or (where.places == ("service",) and dropped is not None and for_tests(dropped[1]))
+            kind = "change" if passing else "destroy"
             yield Effect(kind, where.of(each.what), where.places, detail="sql")  # type: ignore[arg-type]
         case "access":
             places: tuple[Place, ...] = (*where.places, "credentials") if remote else where.places

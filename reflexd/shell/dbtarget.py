@@ -23,7 +23,7 @@ _HERE = re.compile(
     r"(?:[:,\\].*)?\Z",
     re.I,
 )
-_FILES = frozenset({"sqlite", "sqlite3", "file", "duckdb"})
+_FILE = re.compile(r"(?:jdbc:)?(?:sqlite3?|file|duckdb):(?:///(?=/|[A-Za-z]:|:)|///?)?(?P<path>[^?]*)", re.I)
 _SHORT = re.compile(r"[A-Za-z0-9_-]+(?::\d+)?\Z")
 _CLUSTER = frozenset({"kubectl", "oc", "kubecolor", "microk8s.kubectl"})
 _TESTS = re.compile(r"(?:\A|[^a-z0-9])tests?(?:ing)?(?:[^a-z0-9]|\Z)|\A(?:ci|e2e)\Z", re.I)
@@ -111,8 +111,18 @@ def _told(
         places = ("elsewhere", "production")
     host, name = shown(known[0]) if known else "", shown(names[0]) if names else ""
     label = f"{name} at {host}" if name and host else name or host
-    passing = places == ("service",) and any(_TESTS.search(shown(each)) for each in (*names, *tests))
-    return Target(label, places, passing)
+    passing = any(for_tests(each) for each in (*names, *tests)) or any(_passes(name, call, ground) for name in names)
+    return Target(label, places, passing and places == ("service",))
+
+
+def for_tests(name: str) -> bool:
+    """Whether a database of that name is only there for tests."""
+    return _TESTS.search(shown(name)) is not None
+
+
+def _passes(name: str, call: Call, ground: Ground) -> bool:
+    """A database that is a file among temporary ones, or none at all."""
+    return name == ":memory:" or ("/" in name and "scratch" in ground.locate(name, call.cwd)[1])
 
 
 def _values(parsed: Parsed, options: str) -> Iterable[str]:
@@ -122,9 +132,13 @@ def _values(parsed: Parsed, options: str) -> Iterable[str]:
 
 def _read(word: str, hosts: list[str], names: list[str], others: list[str]) -> None:
     """A database's name, an URL, or libpq's pairs of name and value."""
+    file = _FILE.match(word)
+    if file is not None:
+        names.append(file["path"] or ":memory:")
+        return
     url = _URL.match(word)
     if url is not None:
-        if url["host"] and url["scheme"].lower() not in _FILES:
+        if url["host"]:
             hosts.append(url["host"])
         names.extend(part for part in re.split(r"[/?&]", url["rest"]) if part and "=" not in part)
         others.extend([url["user"]] if url["user"] else [])
