@@ -13,6 +13,7 @@ from reflexd.shell.calls import Call, Reading
 from reflexd.shell.effects import effects
 from reflexd.shell.fields import shown
 from reflexd.shell.interpret import LEVELS_MAX, read
+from reflexd.shell.packages import with_downloads
 from reflexd.shell.places import Ground
 from reflexd.shell.rawscan import segments
 from reflexd.shell.targets import after
@@ -83,7 +84,7 @@ def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None], num
             made = [structs.replace(effect, by=number) for effect in made]
         every.extend(made)
         looks.append(quiet)
-        ground = after(call, made, ground)
+        ground = with_downloads(after(call, made, ground), made)
         names_reflex = names_reflex or any(_NAMES_REFLEX.search(word) for word in call.argv)
     if names_reflex:
         # A process looked up in the same line: `kill $(pgrep reflexd)`.

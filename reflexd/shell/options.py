@@ -65,6 +65,11 @@ def _letters(words: list[str], i: int, valued: frozenset[str], flags: set[str], 
             values.append((word, words[i + 1]))
             return i + 1
         return i
+    name, equals, value = word.partition("=")
+    if equals and len(name) > 2 and name in valued:  # go's way: -exec=PROGRAM
+        flags.add(name)
+        values.append((name, value))
+        return i
     flags.add(word)
     for at, letter in enumerate(word[1:], 1):
         flags.add("-" + letter)

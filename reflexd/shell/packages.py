@@ -6,8 +6,10 @@ is the project's own. What is not known counts as coming from elsewhere.
 
 from __future__ import annotations
 
+import copy
 import posixpath
 import re
+from collections.abc import Iterable
 
 from reflexd.shell import manifests
 from reflexd.shell.calls import Call
@@ -36,6 +38,8 @@ _MANIFESTS = {
     "composer": ("composer.json",),
 }
 _NAME = re.compile(r"(?P<name>@?[\w.-]+(?:/[\w.-]+)*)(?:\[[\w,.-]*\])?(?:(?:@|[=<>~!]=?|:)[\w.*^~<>=!, -]*)?\Z")
+_LOCAL_NAME = re.compile(r"\A(?:[\w.@/-]+\s*@\s*)?(?:file|link|portal|path):(?://)?|\[[^\]]*\]\Z")
+"""What stands around the path in a word that names a local package."""
 _PATHS = names("pip uv uvx poetry pdm pipx pipenv rye")
 """Managers whose packages have no slash in their names: such a word is a path."""
 _SCHEME = re.compile(r"://|^git\+|@ ")
@@ -46,12 +50,11 @@ _GLOBAL = names("-g --global --user tool self global")
 def package(word: str, call: Call, ground: Ground, detail: str) -> Effect | None:
     """`word` names a package, or where one is; None where it is the project's own."""
     manager = detail.partition(" ")[0]
-    if (
-        is_local(word)
-        or (manager in _PATHS and "/" in word and not _SCHEME.search(word))
-        or _named(word, call, ground, manager)
-        or re.split(r"[@=<>~!\[; ]", word.lower(), maxsplit=1)[0] in _MANAGERS
-    ):
+    if is_local(word) or (manager in _PATHS and "/" in word and not _SCHEME.search(word)):
+        path = ground.locate(_LOCAL_NAME.sub("", word), call.cwd)[0]
+        fetched = any(path == each or path.startswith(f"{each}/") for each in ground.downloaded)
+        return _brought(word, call, detail) if fetched else None
+    if _named(word, call, ground, manager) or re.split(r"[@=<>~!\[; ]", word.lower(), maxsplit=1)[0] in _MANAGERS:
         return None
     return _brought(word, call, detail)
 
@@ -60,6 +63,16 @@ def _brought(word: str, call: Call, detail: str) -> Effect:
     """In a container it stays there."""
     inside = not _CONTAINERS.isdisjoint(call.via)
     return Effect("install", shown(word), ("outside",) if inside else ("elsewhere",), detail=detail)
+
+
+def with_downloads(ground: Ground, made: Iterable[Effect]) -> Ground:
+    """The same for what comes after these effects: what they download is on this machine then."""
+    fetched = [effect.target for effect in made if effect.kind == "write" and "downloaded" in effect.places]
+    if not fetched:
+        return ground
+    later = copy.copy(ground)
+    later.downloaded = (*ground.downloaded, *fetched)
+    return later
 
 
 def source(word: str, call: Call, ground: Ground, detail: str) -> Effect | None:

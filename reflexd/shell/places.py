@@ -63,6 +63,7 @@ class Ground:
         self.cwd = _normal(context.cwd) if context.cwd.startswith("/") else UNKNOWN
         self.env = (*context.env, *context.past.exported)
         self.shadowed = context.shadowed
+        self.downloaded = context.past.downloaded
         self.production = context.production
         self.chosen: tuple[tuple[str, str], ...] = ()
         self.seen = Seen()

@@ -40,6 +40,8 @@ def _curl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     forms = tuple(file for value in words.all(*_FORMS) if (file := _form_file(value)))
     sent = (*(value[value.find("@") + 1 :] for value in data if value.startswith("@") or _named(value)), *forms)
     local = [("write", word) for word in words.all(*_CURL_WRITES)]
+    if words.has("-O", "--remote-name", "--remote-name-all"):
+        local.extend(("write", _kept(url, words.value("--output-dir"))) for url in urls)
     local.extend(("read", word) for word in (*words.all(*_CURL_READS), *sent, *uploads))
     local.extend(("read", value[1:]) for value in words.all("-H", "--header") if value.startswith("@"))
     local.extend(("read", value) for value in words.all("-b", "--cookie") if "=" not in value)
@@ -60,6 +62,12 @@ def _curl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
             if "-" in (*sent, *uploads) and not (signed or any(map(_KEYED.search, headers))):
                 found.extend(_piped(call, url))
     return found, False
+
+
+def _kept(url: str, directory: str | None) -> str:
+    """The file that a download is kept in where none is named: as the URL calls it."""
+    name = re.split(r"[?#]", url.partition("://")[2] or url, maxsplit=1)[0].rpartition("/")[2] or "index.html"
+    return f"{directory}/{name}" if directory else name
 
 
 def _piped(call: Call, url: str) -> list[Effect]:
@@ -136,6 +144,8 @@ def _wget(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         ("write", word) for word in words.all("-O", "--output-document", "-o", "--output-file", "-a", "--save-cookies")
     ]
     named.extend(("touch", word) for word in words.all("-P", "--directory-prefix"))
+    if not words.has("-O", "--output-document", "--spider"):
+        named.extend(("write", _kept(url, words.value("-P", "--directory-prefix"))) for url in words.operands)
     named.extend(("read", word) for word in (*words.all("-i", "--input-file", "--private-key"), *bodies))
     found = [made for role, word in named if (made := effect(role, word, call, ground, detail="wget"))]
     data = words.all("--post-data", "--body-data")
