@@ -7,6 +7,7 @@ itself decoded before it runs is named as opaque.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from msgspec import Struct
@@ -158,6 +159,7 @@ class Foreign(Struct, frozen=True):
     opaque: tuple[str, ...] = ()
 
 
+@functools.lru_cache(maxsize=1024)
 def language(name: str) -> str:
     """The language of the interpreter `name` ("python3.11" is python), or ""."""
     return _LANGUAGES.get(name) or _LANGUAGES.get(re.sub(r"[\d.]+\Z", "", name), "")

@@ -19,23 +19,24 @@ from reflexd.shell.programs import prints_settings
 
 
 def printed(call: Call) -> str | None:
-    if call.name == "pwd":
+    name = call.name
+    if name == "pwd":
         return call.cwd + "\n"
-    if call.name in ("realpath", "readlink", "grealpath"):
+    if name in ("realpath", "readlink", "grealpath"):
         path = call.argv[-1]
         whole = path if path.startswith("/") else f"{call.cwd}/{path}"
         return posixpath.normpath(whole) + "\n" if known(whole) and len(call.argv) > 1 else None
-    if call.name == "mktemp":
+    if name == "mktemp":
         return f"/tmp/tmp.{UNKNOWN}\n"  # noqa: S108
-    if call.name in ("find", "gfind") and not {"-exec", "-execdir", "-delete", "-printf", "-ls"} & set(call.argv):
+    if name in ("find", "gfind") and not {"-exec", "-execdir", "-delete", "-printf", "-ls"} & set(call.argv):
         end = "\ufffd" if "-print0" in call.argv else "\n"  # a zero byte, see _octal
         return "".join(f"{name}{end}" for name in find_names(call.argv[1:]))
-    if call.name == "ls":
+    if name == "ls":
         listed = [word for word in call.argv[1:] if any(mark in word for mark in GLOB_MARKS)]
         return "".join(f"{word}\n" for word in listed) or None
-    if prints_settings(call.name, call.argv[1:]):
+    if prints_settings(name, call.argv[1:]):
         return ""
-    printer = PRINTERS.get(call.name)
+    printer = PRINTERS.get(name)
     if printer is None or not all(known(word) for word in call.argv):
         return _echoed(call)
     if call.stdin is not None and not known(call.stdin):

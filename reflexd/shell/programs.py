@@ -181,6 +181,7 @@ def _table() -> tuple[dict[str, Row], tuple[tuple[str, Row], ...]]:
     return rows, tuple((name, row) for name, row in rows.items() if "*" in name)
 
 
+@functools.lru_cache(maxsize=1024)
 def find_row(name: str, subcommand: str = "") -> Row | None:
     """The row of a program's name; of `name subcommand` where that has one of its own."""
     exact, patterns = _table()

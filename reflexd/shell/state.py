@@ -192,9 +192,12 @@ class Shell:
         every = list(branches)
         ends = [end for end in every if not end.ended] or every
         self.ended = ends[0].ended if ends else self.ended
-        for name in {name for end in ends for name in end.variables}:
-            values = [end.lookup(name) if name in end.variables else [UNSET] for end in ends]
-            self.variables[name] = values[0] if all(value == values[0] for value in values) else None
+        if ends and all(end.variables == ends[0].variables for end in ends):
+            self.variables.update(ends[0].variables)  # which is what nearly every condition comes to
+        else:
+            for name in {name for end in ends for name in end.variables}:
+                values = [end.lookup(name) if name in end.variables else [UNSET] for end in ends]
+                self.variables[name] = values[0] if all(value == values[0] for value in values) else None
         for name in {name for end in ends for name in end.functions}:
             bodies = [body for end in ends for body in end.functions.get(name, (None,))]
             self.functions[name] = tuple(dict.fromkeys(bodies))
@@ -202,7 +205,8 @@ class Shell:
             self.aliases.update(end.aliases)
             self.fixed |= end.fixed
             self.exports |= end.exports
-            self.references = {**self.references, **end.references}
+            if end.references:
+                self.references = {**self.references, **end.references}
         if any(end.cwd != ends[0].cwd for end in ends):
             self.cwd = UNKNOWN
         elif ends:
