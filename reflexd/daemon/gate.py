@@ -79,7 +79,7 @@ class Hook(Struct, frozen=True):
 
 class Ruled(Struct, frozen=True):
     """What was found; `event`, `facts` and `context` are None where it did not come that far. `call` is redacted.
-    `final`: looking at the disk could change nothing."""
+    `final`: looking at the disk could change nothing; `enough`: it may stand where that is not possible."""
 
     verdict: Verdict
     mode: Mode
@@ -88,6 +88,7 @@ class Ruled(Struct, frozen=True):
     call: str = ""
     context: Context | None = None
     final: bool = True
+    enough: bool = True
     policy: Policy | None = None
 
     def near(self) -> tuple[Near, ...]:
@@ -147,7 +148,8 @@ class Gate:
         adapter = ADAPTERS["claude"]
         try:
             hook = Hook(adapter, "PreToolUse", hook_payload(request), pid, 0, 0)
-            ruled = self.rule(hook, self._standing.in_force, request)
+            force = self._standing.in_force
+            ruled = self._look(self._begin(hook, force, request), force)  # a refusal is explained in full, too
         except (PayloadError, ValueError) as e:
             ruled = self._unruled(str(e), "payload")
         return CheckResult(ruled.verdict, ruled.facts, ruled.mode, ruled.near())
@@ -161,9 +163,9 @@ class Gate:
             except Exception as e:
                 log_bug(e)
 
-    def rule(self, hook: Hook, force: InForce, given: CheckRequest | None = None) -> Ruled:
+    def rule(self, hook: Hook, force: InForce) -> Ruled:
         """The whole way from payload to verdict. Raises PayloadError. Looks at the disk, so it may take its time."""
-        begun = self._begin(hook, force, given)
+        begun = self._begin(hook, force)
         return begun if begun.final else self._look(begun, force)
 
     def _begin(self, hook: Hook, force: InForce, given: CheckRequest | None = None) -> Ruled:
@@ -177,7 +179,17 @@ class Gate:
         taint = self._standing.taint(_session(event.origin), context.cwd)
         context = structs.replace(context, taint=taint) if taint else context
         ruling = self._ruler.at_once(event, context, force.policy)
-        return Ruled(ruling.verdict, mode, event, ruling.facts, shown(event.tool), context, ruling.final, ruling.policy)
+        return Ruled(
+            ruling.verdict,
+            mode,
+            event,
+            ruling.facts,
+            shown(event.tool),
+            context,
+            ruling.final,
+            ruling.enough,
+            ruling.policy,
+        )
 
     def _look(self, begun: Ruled, force: InForce) -> Ruled:
         """The same once everything that the call names was looked at. Runs in any thread but the loop's."""
@@ -207,9 +219,11 @@ class Gate:
         """The verdict by rule, or (where it did not come to one) an ask that says why."""
         force, started = self._standing.in_force, time.monotonic()
         begun: Ruled | None = None
+        prompt = False
         try:
             if len(hook.payload) <= SMALL and not self._standing.by_directory and not _needs_sql(hook.payload):
                 ruled = begun = self._begin(hook, force)
+            prompt = time.monotonic() - started <= RULES_S
             if begun is None or not begun.final:
                 async with asyncio.timeout(min(RULES_S, hook.ends - started)):
                     if begun is None:
@@ -219,6 +233,8 @@ class Gate:
         except PayloadError as e:
             return self._unruled(e.message, "payload")
         except (TimeoutError, ReflexError) as e:
+            if begun is not None and begun.enough and prompt:
+                return begun
             return self._unruled(str(e) or f"no verdict within {RULES_S:g} s", "deadline")
         except Exception as e:
             log_bug(e)

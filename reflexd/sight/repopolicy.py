@@ -35,15 +35,17 @@ class Repositories:
         self._read: dict[str, tuple[Signature, Repository]] = {}
         self._made: dict[tuple[object, ...], Policy] = {}
 
-    def known(self, directories: Iterable[str]) -> tuple[Repository, ...] | None:
-        """What was found lately, without looking; None where that is not known for each of them."""
+    def known(self, directories: Iterable[str]) -> tuple[tuple[Repository, ...], bool] | None:
+        """What was found when last looked, and whether that was lately; None where nobody looked. Looks at nothing."""
         now, found = time.monotonic(), dict[tuple[object, ...], Repository]()
+        fresh = True
         for directory in _absolute(directories):
             held = self._around.get(directory)
-            if held is None or now - held[0] > FRESH_S:
+            if held is None:
                 return None
+            fresh = fresh and now - held[0] <= FRESH_S
             found.update((_key(each), each) for each in held[1])
-        return tuple(found.values())
+        return tuple(found.values()), fresh
 
     def around(self, directories: Iterable[str]) -> tuple[Repository, ...]:
         """What the repositories around these directories say. Looks at the disk."""

@@ -15,13 +15,17 @@ from reflexd.types import Context, Decision, Facts, Guarded, Verdict
 
 
 class Ruling(Struct, frozen=True):
-    """`final`: looking at the disk could change nothing. There is nothing to look at, or it is refused as it stands."""
+    """`final`: looking at the disk could change nothing. There is nothing to look at, or it is refused as it stands.
+
+    `enough`: it may stand where looking is not possible, since all that it lacks is to be fresh.
+    """
 
     verdict: Verdict
     facts: Facts
     context: Context
     policy: Policy
     final: bool = True
+    enough: bool = True
 
 
 class Ruler:
@@ -37,12 +41,14 @@ class Ruler:
     def at_once(self, event: Guarded, context: Context, policy: Policy) -> Ruling:
         """Without a look at the disk."""
         here = self._repositories.known((context.cwd,))
-        context = _prepared(event, context, policy, here or ())
+        context = _prepared(event, context, policy, here[0] if here else ())
         found = facts(event.tool, context)
-        around = self._repositories.known(directories(found, context)) if here is not None else None
-        ruling = self._ruled(event, found, context, policy, around or ())
+        around = self._repositories.known(directories(found, context)) if here else None
+        ruling = self._ruled(event, found, context, policy, around[0] if around else ())
         refused = ruling.verdict.decision is Decision.DENY
-        return structs.replace(ruling, final=refused or (around is not None and not found.wants))
+        enough = refused or (around is not None and not found.wants)
+        fresh = here is not None and here[1] and around is not None and around[1]
+        return structs.replace(ruling, final=refused or (enough and fresh), enough=enough)
 
     def looked(self, event: Guarded, context: Context, policy: Policy) -> Ruling:
         """With everything looked at. May wait for a disk."""

@@ -48,8 +48,8 @@ def test_a_stop_names_its_rule_and_explains(running: World) -> None:
     said = explained.stdout.split("\n")
     assert said[0].startswith("deny [delete-machine]")
     assert said[1].startswith("runs     sudo rm -rf")
-    assert said[2].startswith("  runs     rm -rf")
-    assert said[3].startswith("    effect   delete")
+    at = next(number for number, line in enumerate(said) if line.startswith("  runs     rm -rf"))
+    assert said[at + 1].startswith("    effect   delete")
     assert any(line.startswith("decided  deny [delete-machine]") for line in said)
     assert said[-2].startswith("policy   ")
 
@@ -59,15 +59,14 @@ def test_explaining_names_what_was_read_what_was_not_and_what_nearly_spoke(world
     os.makedirs(there)
     with open(os.path.join(there, "build.sh"), "w") as file:
         file.write("rm -f notes\n")
-    said = world.ctl("check", "bash build.sh && python3 gone.py && git push -f", "--local", "--explain", "--cwd", there)
-    assert f"read     {there}/build.sh (sha256 " in said.stdout
-    assert f"unseen   {there}/gone.py: missing" in said.stdout
-    assert "decided  deny [push-main]" in said.stdout or "decided  ask [push-force]" in said.stdout
-    assert "nearly   deny [push-all] had target been [*]" in said.stdout
-    near = json.loads(world.ctl("check", "rm -rf src", "--local", "--json", "--cwd", there).stdout)["near"]
-    assert {"rule": "delete-machine", "decision": "deny", "condition": "place"}.items() <= {
-        k: v for n in near if n["rule"] == "delete-machine" for k, v in n.items()
-    }.items()
+    command = "bash build.sh && python3 gone.py && git push -f origin feat/x"
+    said = world.ctl("check", command, "--local", "--explain", "--cwd", there).stdout
+    assert f"read     {there}/build.sh (sha256 " in said
+    assert f"unseen   {there}/gone.py: missing" in said
+    assert "decided  ask [push-force]" in said
+    assert "nearly   deny [push-main] had target been main or master, for feat/x" in said
+    near = json.loads(world.ctl("check", command, "--local", "--json", "--cwd", there).stdout)["near"]
+    assert ("push-main", "target") in {(each["rule"], each["condition"]) for each in near}
 
 
 def test_home_and_env_stand_in_for_the_caller_s(world: World) -> None:
@@ -85,7 +84,7 @@ def test_home_and_env_stand_in_for_the_caller_s(world: World) -> None:
         ("Read", "readme.md", 0),
         ("Write", "~/.claude/settings.json", 10),
         ("WebFetch", "https://example.org", 0),
-        ("mcp__files__delete", '{"path": "/"}', 10),
+        ("mcp__files__delete", '{"path": "/"}', 20),
         ("mcp__files__list", '{"path": "/"}', 0),
     ],
 )

@@ -204,9 +204,9 @@ def test_what_was_found_lately_is_known_without_a_look(home: Path, monkeypatch: 
     repositories = Repositories()
     assert repositories.known([str(inside)]) is None
     (found,) = repositories.around([str(inside)])
-    assert repositories.known([str(inside)]) == (found,)
+    assert repositories.known([str(inside)]) == ((found,), True)
     monkeypatch.setattr(repopolicy, "FRESH_S", -1.0)
-    assert repositories.known([str(inside)]) is None
+    assert repositories.known([str(inside)]) == ((found,), False)
     assert repositories.around([str(inside)]) == (found,)
 
 
