@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from reflexd.shell.calls import Call, Redirect
+from reflexd.shell.downloads import fetched
 from reflexd.shell.fields import UNKNOWN, known
 from reflexd.shell.known import RISKY, SHELLS
 from reflexd.shell.options import names, split
@@ -88,14 +89,9 @@ def apply(shell: Shell, call: Call) -> None:
             for word in argv[1:]:
                 if not word.startswith("-") and known(word):
                     keep(shell, word, None)
-        case "curl" | "wget":
-            for at, word in enumerate(argv[:-1]):
-                if word in ("-o", "--output", "-O", "--output-document") and not argv[at + 1].startswith("-"):
-                    keep(shell, argv[at + 1], None, True)
-            if call.name == "wget" or {"-O", "--remote-name"} & set(argv) or any(re.match(r"-\w*O", w) for w in argv):
-                for word in argv[1:]:
-                    if "://" in word:
-                        keep(shell, word.partition("?")[0].rpartition("/")[2] or "index.html", None, True)
+        case "curl" | "wget" | "aria2c" | "xh" | "http" | "https":
+            for path in fetched(call):
+                keep(shell, path, None, True)
 
 
 def _read(shell: Shell, call: Call) -> None:

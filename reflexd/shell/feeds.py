@@ -26,6 +26,18 @@ def from_file(script: Script, target: str) -> tuple[str | None, str]:
     return held.text, "download" if held.downloaded else f"file {path}" if held.text is None else "text"
 
 
+def fed_by(script: Script, made: Redirect, stdin: str | None, fed: str) -> tuple[str | None, str]:
+    """The standard input after one more redirection; other descriptors are kept in mind."""
+    number = made.op.rstrip("<&>")
+    if made.op in ("<", "0<"):
+        return from_file(script, made.target)
+    if made.op in ("<&", "0<&"):
+        return (None, "") if made.target == "-" else script.shell.descriptors.get(made.target, (None, "pipe"))
+    if number and made.op.endswith("<"):
+        script.shell.descriptors[number] = from_file(script, made.target)
+    return stdin, fed
+
+
 def file_redirect(script: Script, node: syntax.Node) -> tuple[str | None, Redirect, list[str]]:
     """What is fed in here (a word of shell.heredocs), or the redirection; and the words that the grammar
     took for more of its targets."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LOOP_MAX = 16
 _SURE = names(": true echo printf export set local declare typeset shopt")
 _MOVES, _TELLS = names("cd pushd"), names("pwd dirname realpath readlink basename")
+_LOOKS_UP = names("command which type")
 _JUMPS = names("break continue return exit")
 _CAT = frozenset({"cat"})
 _DECODERS = frozenset(
@@ -96,7 +97,8 @@ def _either(operator: str, left: str | None, right: str | None, before: list[Cal
         return _joined(left, right) if operator == "&&" else left
     if operator == "&&" and names_before <= _SURE | _MOVES | _TELLS and {call.name for call in then} <= _TELLS:
         return _joined(left, right)  # `cd "$(dirname "$0")" && pwd`
-    if operator == "||" and left and right and _program(left) == _program(right):
+    looked_up = names_before | {call.name for call in then} <= _LOOKS_UP
+    if operator == "||" and left and right and looked_up and _program(left) == _program(right):
         return left  # `command -v python3 || command -v python`
     return None
 

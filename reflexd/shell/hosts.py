@@ -25,7 +25,8 @@ def _ssh(call: Call) -> Unwrapped | None:
         return Unwrapped(code=(*local, *((" ".join(rest),) if rest else ())))
     here = _THIS_MACHINE.fullmatch(host.rpartition("@")[2]) is not None
     if not rest and not call.fed:
-        return None
+        quiet = host.startswith("git@") or not host or not split(args[:at], _SSH_VALUED).flags.isdisjoint(_NO_SHELL)
+        return None if quiet else Unwrapped(opaque=(f"ssh to {host} runs whatever is typed into it",))
     code = (" ".join(rest),) if rest else ()
     shell = () if rest else (("sh",),)
     if here:
@@ -33,6 +34,7 @@ def _ssh(call: Call) -> Unwrapped | None:
     return Unwrapped(commands=shell, code=code, cwd=UNKNOWN, host=host)
 
 
+_NO_SHELL = names("-N -f -W -V -G -O -Q -T")
 _THIS_MACHINE = re.compile(
     r"(?:ssh://)?(?:localhost|127(?:\.\d+){0,3}|\[?::1\]?|0|0\.0\.0\.0|ip6-localhost)(?::\d+)?/?"
 )

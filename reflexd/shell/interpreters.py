@@ -7,7 +7,7 @@ import re
 from reflexd.shell import foreign
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
-from reflexd.shell.fields import known
+from reflexd.shell.fields import UNKNOWN, UNSET, known
 from reflexd.shell.options import names, split
 from reflexd.shell.programs import known as known_programs
 from reflexd.shell.programs import with_subcommands
@@ -44,7 +44,9 @@ def unwrap(call: Call) -> Unwrapped | None:
             return Unwrapped(opaque=(f"a bare {call.name} runs whatever is typed into it",))
         return script(file, args[at + 1 :]) if file else None
     read = foreign.read(code, language)
-    return Unwrapped(commands=read.commands, code=read.code, opaque=read.opaque)
+    hidden = any(line.strip() in (UNKNOWN, UNSET) for line in code.splitlines())
+    opaque = (f"{call.name} runs code that is not known",) if hidden else ()
+    return Unwrapped(commands=read.commands, code=read.code, opaque=(*read.opaque, *opaque))
 
 
 def script(file: str, arguments: tuple[str, ...], kind: str = "") -> Unwrapped:

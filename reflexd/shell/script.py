@@ -145,10 +145,10 @@ class Script:
                     extra.extend(words)
                     if here is not None:
                         stdin, fed = feeds.here(self, here), "text"
+                        self.shell.descriptors[made.op.rstrip("<")] = (stdin, fed)
                         continue
                     redirects.append(made)
-                    if made.op == "<":
-                        stdin, fed = feeds.from_file(self, made.target)
+                    stdin, fed = feeds.fed_by(self, made, stdin, fed)
                 case "heredoc_redirect":
                     stdin, fed = feeds.heredoc(self, redirect), "text"
                     after.extend(c for c in redirect.named_children if c.type not in feeds.HEREDOC_PARTS)
@@ -216,10 +216,10 @@ class Script:
                     extra = [*extra, *words]
                     if here is not None:
                         stdin, fed = feeds.here(self, here), "text"
+                        self.shell.descriptors[made.op.rstrip("<")] = (stdin, fed)
                         continue
                     redirects = (*redirects, made)
-                    if made.op == "<":
-                        stdin, fed = feeds.from_file(self, made.target)
+                    stdin, fed = feeds.fed_by(self, made, stdin, fed)
                 case "heredoc_redirect":
                     stdin, fed = feeds.heredoc(self, child), "text"
                 case "comment":
@@ -308,6 +308,8 @@ class Script:
     def _word(self, start: int, end: int) -> list[str]:
         self.walk.count()
         raw = self.source[start:end].decode("utf-8", "replace").lstrip("\n")
+        if raw.isdigit() and self.source[end : end + 1] in (b"<", b">"):
+            return []  # the descriptor of a redirection, which the grammar takes for a word
         if " " in raw or "\t" in raw or "\n" in raw:
             # Blanks outside quotes end a word, whatever the grammar thinks.
             return [field for token in tokens(raw) for field in self.expander.fields(token)]

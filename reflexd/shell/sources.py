@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from reflexd.shell.state import Written
 
 LITERAL = str.maketrans({STAR: "*", ONE: "?", BRACKET: "["})
+_TERMINAL = re.compile(r"/dev/(?:tty\w*|pts/\d+|console)\Z")
 _STDIN = re.compile(r"-\Z|/dev/stdin\Z|/dev/fd/\d+\Z|/proc/self/fd/\d+\Z")
 _QUIET_SHELL = frozenset({"--version", "--help"})
 _BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local|/run/current-system/sw)?/s?bin/+[^/]+\Z")
@@ -160,6 +161,9 @@ def shell(script: Script, call: Call, nest: int) -> str | None:
         if file.startswith(PIPED):
             code, fed = script.walk.piped(file[1:])
             return fed_code(script, call, code, fed, via)
+        if _TERMINAL.match(file):
+            script.walk.opaque.append(f"{call.name} runs whatever is typed into it")
+            return None
         return run(script, call, "shell", file, tuple(operands[1:]), nest)
     if call.fed.startswith("file"):
         return run(script, call, "shell", call.input_file, tuple(operands), nest)

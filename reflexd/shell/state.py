@@ -88,6 +88,7 @@ class Shell:
         self.fixed: frozenset[str] = frozenset()
         self.references: dict[str, str] = {}
         self.exports: frozenset[str] = frozenset()
+        self.descriptors: dict[str, tuple[str | None, str]] = {}
         self.ended = ""
         self.files: dict[str, Written] = {}
         self.links: dict[str, str] = {}
@@ -105,7 +106,7 @@ class Shell:
         self.gone, self.fixed, self.references = other.gone, other.fixed, other.references
         self.exports = other.exports
         self.ended = other.ended
-        self.files, self.links = other.files, other.links
+        self.files, self.links, self.descriptors = other.files, other.links, other.descriptors
 
     def lookup(self, name: str) -> Values:
         """The value; None where it is not known; a list with UNSET where most likely nothing sets it."""

