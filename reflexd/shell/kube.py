@@ -92,6 +92,6 @@ def _shown(words: tuple[str, ...]) -> str:
 
 
 SPECIAL = {
-    **dict.fromkeys(("kubectl", "oc", "kubecolor"), _kubectl),
+    **dict.fromkeys(("kubectl", "k", "oc", "kubecolor"), _kubectl),
     **dict.fromkeys(names("helm flux stern istioctl velero skaffold tilt argocd"), _driver),
 }

@@ -13,7 +13,7 @@ from reflexd.shell.dbtarget import of_tool
 from reflexd.shell.fields import UNKNOWN, UNSET, shown
 from reflexd.shell.operands import effect
 from reflexd.shell.places import Ground
-from reflexd.shell.programs import LOOKS, Doing, Row, find_operation, find_row
+from reflexd.shell.programs import LOOKS, Doing, Row, find_operation, find_row, subcommands
 from reflexd.shell.realms import data, places
 from reflexd.types import Effect, EffectKind
 
@@ -41,6 +41,13 @@ def operation(call: Call, name: str, ground: Ground) -> tuple[list[Effect], bool
         if own < 1 or list(read.operands[:own]) != words[-own:]:
             break  # an option's value was taken for a subcommand
         (title, row), depth, parsed = found, own, read
+    group = title if depth else " ".join((other, *shared))
+    if parsed.strange and not row.verbs and subcommands(group):
+        hidden = _hidden(
+            call, other, base, Parsed(parsed.flags, parsed.values, (*shared, *parsed.operands), True), ground
+        )
+        if hidden is not None:
+            return hidden
     shares = find_row(other)
     if shares is not None and other != name and row.realm == shares.realm:
         row = msgspec.structs.replace(row, realm=base.realm)
@@ -50,6 +57,21 @@ def operation(call: Call, name: str, ground: Ground) -> tuple[list[Effect], bool
     if row.verbs:
         return _by_verb(call, name, row, parsed, ground)
     return None
+
+
+def _hidden(call: Call, program: str, base: Row, parsed: Parsed, ground: Ground) -> tuple[list[Effect], bool] | None:
+    """What a call does whose subcommand may stand behind the value of an option that nobody described."""
+    does, row = None, base
+    for each in subcommands(program):
+        words = iter(parsed.operands)
+        if all(word in words for word in each.split(" ")[1:]):
+            candidate = find_row(each)
+            found = doing(candidate, parsed) if candidate is not None else None
+            if candidate is not None and found is not None and _severity(found) < _severity(does):
+                does, row = found, candidate
+    if does is None:
+        return None
+    return [_whole(does, program, row.realm, call, parsed, ground)], False
 
 
 def by_row(call: Call, title: str, row: Row, parsed: Parsed, ground: Ground) -> tuple[list[Effect], bool]:

@@ -95,5 +95,7 @@ def command_at(args: tuple[str, ...], valued: frozenset[str], skip: int = 0) -> 
             break
         name = word.partition("=")[0]
         attached = "=" in word or (not word.startswith("--") and len(word) > 2 and word[:2] in valued)
-        i += 2 if name in valued and not attached else 1
+        # -itv DIR: the last of several letters may take the next word.
+        last = len(word) > 2 and word[1] != "-" and "=" not in word and not attached and "-" + word[-1] in valued
+        i += 2 if (name in valued and not attached) or last else 1
     return min(i + skip, len(args))

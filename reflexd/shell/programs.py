@@ -201,6 +201,12 @@ def with_subcommands() -> frozenset[str]:
     return frozenset(name for name, row in _table()[0].items() if row.subcommands and " " not in name)
 
 
+@functools.cache
+def subcommands(name: str) -> tuple[str, ...]:
+    """The names of all rows below a program or one of its subcommands."""
+    return tuple(title for title in _table()[0] if title.startswith(name + " "))
+
+
 def find_operation(name: str, words: tuple[str, ...]) -> tuple[str, Row] | None:
     """The row of the longest subcommand (up to three words) that `words` begin with, and its name."""
     rows = _table()[0]

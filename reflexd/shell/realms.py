@@ -25,11 +25,10 @@ from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row
 from reflexd.shell.tables import table
 from reflexd.shell.targets import Told, cluster, told
+from reflexd.shell.wraps import away
 from reflexd.types import Place
 
 FORMAT = 2
-_REMOTE = ("ssh", "mosh")
-"""Wrappers under which this machine is another one; the machine's name follows."""
 
 
 class Realm(Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,6 +36,7 @@ class Realm(Struct, frozen=True, forbid_unknown_fields=True):
 
     options: str = ""
     words: str = ""
+    more: str = ""
     operands: Literal["", "name", "more"] = ""
     directory: Literal["", "open", "always"] = ""
     env: tuple[str, ...] = ()
@@ -146,7 +146,8 @@ def places(realm: str, call: Call, parsed: Parsed, ground: Ground) -> tuple[Plac
 
 def machines(call: Call) -> tuple[str, ...]:
     """The machines that a call runs on, where that is not this one."""
-    return tuple(shown(wrapper) for wrapper in call.via if wrapper.partition(" ")[0] in _REMOTE)
+    named = (wrapper.partition(" ") for wrapper in call.via)
+    return tuple(shown(where) for program, _, where in named if program == "ssh" or (where and program in away()))
 
 
 def _named(realm: Realm, call: Call, parsed: Parsed, ground: Ground) -> tuple[str, ...]:
@@ -179,6 +180,7 @@ def _learned(
 
 def _around(realm: Realm, call: Call, parsed: Parsed, ground: Ground, named: bool) -> Iterable[str]:
     """What can say production, but never that it is not."""
+    yield from _values(parsed, realm.more)
     if realm.operands == "more":
         yield from parsed.operands
     yield from (value for name, value in variables(call, ground) if _matches(name, realm.hints))

@@ -168,7 +168,7 @@ def _httpie(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     """`http [METHOD] URL [ITEM...]`; with data it is POST."""
     words = split(call.argv[1:], _HTTPIE_VALUED)
     operands = list(words.operands)
-    if words.has("--offline") or not operands:
+    if (words.has("--offline") and not words.has("--no-offline")) or not operands:
         return [], False
     method = operands.pop(0) if re.fullmatch(r"[A-Za-z]+", operands[0]) and len(operands) > 1 else ""
     url, items = operands[0], [item for word in operands[1:] if (item := _ITEM.match(word))]

@@ -73,7 +73,7 @@ def _store(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     group = _WITHIN.get(call.name)
     if group and (words.operands[:1] != (group,) or verb not in _COPIES | _MOVES):
         return operation(call, call.name, ground) or ([], False)
-    if not verb or words.has(*store.dry):
+    if not verb or _dry(call, words, store):
         return [], False
     given = words.operands[store.verb_at + 1 :]
     kind, local = _does(verb, given, words, store)
@@ -87,6 +87,12 @@ def _store(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     deep = words.has("-r", "-R", "--recursive", *_EMPTIES) or verb in ("purge", "sync", "mirror")
     found.append(Effect(kind, title, where, recursive=deep, detail=verb))
     return found, False
+
+
+def _dry(call: Call, words: Words, store: Store) -> bool:
+    """Whether nothing is done, and no later word takes that back."""
+    taken_back = any(word.startswith(("--no-dry", "--no-sim")) or word.endswith("=false") for word in call.argv)
+    return words.has(*store.dry) and not taken_back
 
 
 def _does(

@@ -20,7 +20,7 @@ def _rsync(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     row = find_row("rsync")
     assert row is not None
     parsed = parse(call.argv[1:], row)
-    if parsed.has(frozenset({"-n", "--dry-run"})):
+    if parsed.has(frozenset({"-n", "--dry-run"})) and not any(flag.startswith("--no-") for flag in parsed.flags):
         return [], False
     found = []
     deletes = any(flag.startswith("--del") for flag in parsed.flags)

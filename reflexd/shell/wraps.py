@@ -8,11 +8,12 @@ from msgspec import Struct
 
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import ITEMS_MAX, Unwrapped
-from reflexd.shell.fields import known
+from reflexd.shell.fields import UNKNOWN, known
 from reflexd.shell.options import command_at, names, split
 from reflexd.shell.tables import table
 
 SUBCOMMANDS_MAX = 3
+HOST_MAX = 200
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,6 +31,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     stdin: bool = False
     typed: bool = False
     options: bool = False
+    away: bool = False
 
 
 class _File(Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,6 +43,12 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 def rows() -> dict[str, Row]:
     read = table("wrappers.toml", _File).rows
     return {name: read[row.same_as] if row.same_as else row for name, row in read.items()}
+
+
+@functools.cache
+def away() -> frozenset[str]:
+    """Programs that run commands on other machines."""
+    return frozenset(name.partition(" ")[0] for name, row in rows().items() if row.away)
 
 
 @functools.cache
@@ -95,7 +103,21 @@ def unwrap(row: Row, args: tuple[str, ...], call: Call) -> Unwrapped | None:
         code.extend([call.stdin] if call.stdin is not None else [])
     if not code and not command and not opaque:
         return None
-    return Unwrapped(commands=(command,) if command else (), code=tuple(code), assigned=tuple(assigned), opaque=opaque)
+    return Unwrapped(
+        commands=(command,) if command else (),
+        code=tuple(code),
+        assigned=tuple(assigned),
+        opaque=opaque,
+        host=_machine(row, before, valued) if row.away else "",
+        cwd=UNKNOWN if row.away else "",
+    )
+
+
+def _machine(row: Row, before: tuple[str, ...], valued: frozenset[str]) -> str:
+    """What names the machine: the words before the command, without the command itself."""
+    words = split(before, valued)
+    named = (value for name, value in words.values if name not in names(row.code))
+    return " ".join((*words.operands, *named))[:HOST_MAX] or "?"
 
 
 def _command(row: Row, args: tuple[str, ...], valued: frozenset[str]) -> tuple[str, ...]:

@@ -45,7 +45,6 @@ def lies(found: Facts, kind: str) -> tuple[Place, ...]:
         "PROD",
         "webProd",
         "gke_acme_europe-west1_prd",
-        "acme/web/live",
     ],
 )
 def test_a_label_that_stands_alone_means_production(name: str) -> None:
