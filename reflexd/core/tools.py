@@ -78,8 +78,8 @@ def file_of(url: str) -> str:
 
 
 def sends(where: str, context: Context) -> Iterator[Effect]:
-    """The secrets that the call's own text carries, on their way to `where`."""
-    return (Effect("send", where, ("elsewhere",), detail=kind) for kind in context.secrets)
+    """The secrets in an address or a query, on their way to `where`. Some addresses hold one by design."""
+    return (Effect("send", where, ("elsewhere",), detail=f"{kind} in the address") for kind in context.secrets)
 
 
 def on(kind: EffectKind, path: str, ground: Ground) -> Effect:

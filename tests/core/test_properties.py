@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reflexd.core.decide import decide
 from reflexd.core.facts import facts
-from reflexd.core.policy import Policy, Rule, When, shipped
+from reflexd.core.policy import Policy, Repository, Rule, When, shipped, tightened
 from reflexd.types import (
     Code,
     Context,
@@ -181,6 +181,24 @@ def test_the_order_of_rules_never_matters(call: str, given_rules: list[Rule], ra
     random.shuffle(mixed)  # type: ignore[attr-defined]
     forward = Policy("v", (*shipped().rules, *given_rules))
     assert rule_on(Shell(call), forward) == rule_on(Shell(call), Policy("v", tuple(mixed)))
+
+
+repositories = st.builds(
+    Repository,
+    root=st.sampled_from(["/home/dev/proj", "/home/dev", "/"]),
+    rules=st.lists(rules, max_size=3).map(tuple),
+    protected=st.lists(st.sampled_from(["**", "x", ".git/**", "*.py", "/home"]), max_size=3).map(tuple),
+    production=st.lists(st.sampled_from(["*", "x"]), max_size=2).map(tuple),
+    fault=st.sampled_from(["", "line 3: broken"]),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(CALLS), st.lists(repositories, max_size=3))
+def test_a_repository_never_loosens(call: str, around: list[Repository]) -> None:
+    _, before = rule_on(Shell(call), shipped())
+    _, after = rule_on(Shell(call), tightened(shipped(), tuple(around)))
+    assert after.decision.strictness >= before.decision.strictness
 
 
 @settings(max_examples=300, deadline=None)
