@@ -27,6 +27,7 @@ class Verbs(Struct, frozen=True, forbid_unknown_fields=True):
     light: frozenset[str]
     joints: frozenset[str]
     screens: frozenset[str]
+    watching: frozenset[str]
     outward: frozenset[str]
     terminals: frozenset[str]
 
@@ -108,5 +109,5 @@ def _first(part: list[str]) -> Level:
     if first in known.destroy:
         return "change" if not known.light.isdisjoint(part) else "destroy"
     if first in known.change:
-        return "change"
+        return "read" if first in ("start", "stop") and not known.watching.isdisjoint(part) else "change"
     return "read" if first else ""

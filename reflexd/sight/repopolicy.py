@@ -18,10 +18,12 @@ from msgspec import structs
 
 from reflexd.core.policy import Policy, Repository, load_repository, tightened
 from reflexd.errors import PolicyError
+from reflexd.sight import disk
 
 FILE_MAX = 64 * 1024
 FRESH_S = 2.0
 KEPT_MAX = 1024
+PATH_MAX = 4096
 _DIRECTORY, _NAME = ".reflex", "policy.toml"
 
 Signature = tuple[int, ...]
@@ -78,7 +80,7 @@ class Repositories:
         return tuple(repository.fault for _, repository in tuple(self._read.values()) if repository.fault)
 
     def _of(self, directory: str, above: dict[str, Repository | None]) -> Iterator[Repository]:
-        real = os.path.realpath(directory)
+        real = disk.real(directory)
         aliases = ((directory, real),) if real != directory else ()
         for path in dict.fromkeys((*_upwards(directory), *_upwards(real))):
             if path not in above:
@@ -127,6 +129,8 @@ def _key(repository: Repository) -> tuple[object, ...]:
 
 
 def _upwards(path: str) -> Iterator[str]:
+    if len(path) > PATH_MAX:  # it names nothing, but what it begins with may
+        path = path[:PATH_MAX].rpartition("/")[0] or "/"
     while True:
         yield path
         if path in ("/", ""):

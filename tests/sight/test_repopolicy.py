@@ -210,6 +210,11 @@ def test_what_was_found_lately_is_known_without_a_look(home: Path, monkeypatch: 
     assert repositories.around([str(inside)]) == (found,)
 
 
+@pytest.mark.parametrize("cwd", ["", "relative", "/nul\0", "/gone/away", "/" + "a/" * 100_000, "/" + "a" * 5000])
+def test_a_directory_that_cannot_be_is_in_no_repository(cwd: str) -> None:
+    assert Repositories().around([cwd]) == ()
+
+
 def test_a_change_that_keeps_size_and_time_is_seen(home: Path) -> None:
     inside = repository(home / "proj")
     repositories = Repositories()
