@@ -135,8 +135,10 @@ def _by_verb(call: Call, name: str, base: Row, parsed: Parsed, ground: Ground) -
         at, does = fits[0]
     if not isinstance(does, Doing):
         return [], does == LOOKS and not parsed.strange
-    title = " ".join((name, *map(shown, parsed.operands[: at + 1])))
-    rest = Parsed(parsed.flags, parsed.values, parsed.operands[at + 1 :], parsed.strange)
+    first = at if base.tasks else 0  # what stands before a task is another one, or a setting of all of them
+    title = " ".join((name, *map(shown, parsed.operands[first : at + 1])))
+    others = (*parsed.operands[:first], *parsed.operands[at + 1 :])
+    rest = Parsed(parsed.flags, parsed.values, others, parsed.strange)
     return [_whole(does, title, base.realm, call, rest, ground)], False
 
 
