@@ -57,6 +57,8 @@ def test_its_rules_hold_in_it_and_nowhere_else(home: Path) -> None:
     assert (verdict.decision, verdict.rule) == (Decision.DENY, "repository:no-make")
     assert verdict.policy.endswith(Repositories().around([str(inside)])[0].version)
     assert judged(PUSH, home / "other", home).decision is Decision.ASK
+    for there in (f"git -C {inside}", "git -C ../proj", f"git --git-dir={inside}/.git --work-tree={inside}"):
+        assert judged(PUSH.replace("git", there, 1), home / "other", home).rule == "repository:no-make", there
     assert judged(f"cd {inside} && {PUSH}", home / "other", home).rule == "repository:no-make"
 
 
