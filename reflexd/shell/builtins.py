@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 
+from reflexd.shell import sedcode
 from reflexd.shell.calls import Call, Redirect
 from reflexd.shell.downloads import fetched
 from reflexd.shell.fields import UNKNOWN, known
@@ -17,6 +18,7 @@ from reflexd.shell.state import Shell, Written
 
 BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local)?/s?bin/+[^/]+\Z")
 FILE_MAX = 256 * 1024
+_INSTALL_VALUED = names("-m -o -g -S -Z --mode --owner --group")
 _IN_PLACE = re.compile(r"-[a-zA-Z]{0,4}i(?:\W.*)?\Z|--in-place", re.S)
 
 
@@ -85,6 +87,13 @@ def apply(shell: Shell, call: Call) -> None:
                     keep(shell, word, call.stdin, call.fed == "download", "-a" in argv)
         case "cp" | "mv" | "ln" | "install" | "link":
             _copied(shell, call)
+        case "dd":
+            given = dict(word.partition("=")[::2] for word in argv[1:])
+            if "of" in given:
+                keep(shell, given["of"], None if "if" in given else call.stdin, call.fed == "download")
+        case "sed" | "gsed" if sedcode.written(call):
+            for name in sedcode.written(call):
+                keep(shell, name, None)
         case "sed" | "gsed" | "perl" | "patch" if call.name == "patch" or any(map(_IN_PLACE.match, argv)):
             for word in argv[1:]:
                 if not word.startswith("-") and known(word):
@@ -120,7 +129,7 @@ def _read(shell: Shell, call: Call) -> None:
 
 def _copied(shell: Shell, call: Call) -> None:
     """A copy or link of a file made in this line, or of a program, is that file or program."""
-    words = [word for word in call.argv[1:] if not word.startswith("-")]
+    words = split(call.argv[1:], _INSTALL_VALUED if call.name == "install" else frozenset()).operands
     if len(words) != 2 or not all(map(known, words)):
         return
     source, target = words

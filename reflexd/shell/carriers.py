@@ -73,6 +73,12 @@ def _flock(call: Call) -> Unwrapped | None:
     return commands(rest[command_at(rest, frozenset()) :])
 
 
+def _mapfile(call: Call) -> Unwrapped | None:
+    """The callback is evaluated with the line's number and the line behind it."""
+    code = split(call.argv[1:], names("-C -c -d -n -O -s -t -u")).value("-C")
+    return None if code is None else Unwrapped(code=(code,), same_shell=True)
+
+
 def _xargs(call: Call) -> Unwrapped | None:
     valued = names("-I -n -P -L -d -E -s -a --max-args --max-procs --delimiter --arg-file --replace --max-lines -J -R")
     args = call.argv[1:]
@@ -235,6 +241,8 @@ def _nix(call: Call) -> Unwrapped | None:
 
 
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
+    "mapfile": _mapfile,
+    "readarray": _mapfile,
     "script": _script,
     "watch": _watch,
     "flock": _flock,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from reflexd.shell import builtins, filters, foreign, local, sources
+from reflexd.shell import builtins, feeds, filters, foreign, local, sources
 from reflexd.shell.calls import Call, Redirect
 from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, PIPED, STAR, UNKNOWN, UNSET, known, shown
 from reflexd.shell.known import RISKY, SHELLS
-from reflexd.shell.options import names
+from reflexd.shell.options import names, split
 from reflexd.shell.output import printed
 from reflexd.shell.realms import said
 from reflexd.shell.sources import LITERAL
@@ -172,6 +172,8 @@ def _runs(script: Script, call: Call, nest: int) -> str | None:
     text = sources.started(script, call, nest)
     if text is not None:
         return text
+    if call.name in ("xargs", "gxargs"):
+        call = _fed_by_option(script, call)
     unwrapped = unwrap(call)
     by_convention = local.named(call)
     if by_convention is not None:
@@ -205,6 +207,15 @@ def _with_files(shell: Shell, call: Call) -> Call:
     read = {word for word, file in held if file is not None}
     argv = tuple(word for word in call.argv if word not in read)
     return structs.replace(call, argv=argv, stdin="".join(texts)[:FILE_MAX], fed="text")
+
+
+def _fed_by_option(script: Script, call: Call) -> Call:
+    """xargs -a FILE reads that file."""
+    found = split(call.argv[1:], names("-I -n -P -L -d -E -s -a --arg-file")).value("-a", "--arg-file")
+    if found is None or found in ("-", "/dev/stdin"):
+        return call
+    stdin, fed = feeds.from_file(script, found)
+    return structs.replace(call, stdin=stdin, fed=fed)
 
 
 def inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:

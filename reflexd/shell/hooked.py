@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
+from reflexd.shell import buildfiles, sedcode
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import ITEMS_MAX, Unwrapped
 from reflexd.shell.options import names, split
@@ -74,10 +75,17 @@ def _rsync(call: Call) -> Unwrapped | None:
     return Unwrapped(code=code) if code else None
 
 
+_VIM_RUNS = re.compile(
+    r"[\s:]*(?:(?:sil(?:ent)?!?|noa\w*|keep\w*|vert\w*|bel\w*|bo\w*|tab)[\s:]+)*(?:exe(?:cute)?\s+['\"]:*)?"
+    r"(?:(?:[%.$\d,']*|r(?:ead)?\s+|w(?:rite)?\s+)!|ter(?:minal)?!?\s+(?:\+\+\w+\s+)*)\s*(.+)",
+    re.S,
+)
+
+
 def _vim(call: Call) -> Unwrapped | None:
     texts = split(call.argv[1:], names("-c --cmd")).all("-c", "--cmd")
     texts = (*texts, *(word[1:] for word in call.argv[1:] if word.startswith("+")))
-    code = [text.partition("!")[2] for text in texts if "!" in text.lstrip(":").partition(" ")[0]]
+    code = [found[1] for text in texts if (found := _VIM_RUNS.match(text))]
     code.extend(m for text in texts for m in re.findall(r"system\(\s*['\"](.*?)['\"]\s*\)", text))
     return Unwrapped(code=tuple(code)) if code else None
 
@@ -96,18 +104,8 @@ def _crontab(call: Call) -> Unwrapped | None:
     return Unwrapped(code=tuple(line for line in lines if line.strip())[:ITEMS_MAX])
 
 
-_SED_RUNS = re.compile(r"(?:\A|[;{}\n]|\d|\$|/)\s*e\s+([^\n]+)")
-# Atomic, not possessive: Python before 3.11.5 matches a possessive group that backtracks wrongly.
-_SED_RUN = re.compile(r"s(\W)(?>(?:\\.|(?!\1)[^\\])*)\1((?>(?:\\.|(?!\1)[^\\])*))\1[gpiIm0-9]*e", re.S)
-SED_MAX = 2000
-
-
-def _sed(call: Call) -> Unwrapped | None:
-    """The e command, and the e of s///e."""
-    words = split(call.argv[1:], names("-e --expression -f --file -l -i -E"))
-    scripts = [text[:SED_MAX] for text in words.all("-e", "--expression") or words.operands[:1]]
-    code = [match[1] for text in scripts for match in _SED_RUNS.finditer(text)]
-    code.extend(re.sub(r"\\(.)", r"\1", match[2]) for text in scripts for match in _SED_RUN.finditer(text))
+def _m4(call: Call) -> Unwrapped | None:
+    code = buildfiles.m4(call.stdin) if call.stdin is not None else []
     return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
 
 
@@ -143,8 +141,9 @@ def _fzf(call: Call) -> Unwrapped | None:
 
 
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
-    "sed": _sed,
-    "gsed": _sed,
+    "sed": sedcode.unwrap,
+    "gsed": sedcode.unwrap,
+    "m4": _m4,
     **dict.fromkeys(("ed", "gdb", "lldb", "less", "more", "ftp", "lftp"), prompt),
     **dict.fromkeys(("pwsh", "powershell", "pwsh.exe", "powershell.exe"), _powershell),
     "fzf": _fzf,

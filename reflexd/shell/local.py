@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from reflexd.shell import foreign, justfile, makefile, packagejson, pyscripts
+from reflexd.shell import buildfiles, foreign, justfile, makefile, packagejson, pyscripts, sedcode
 from reflexd.shell.calls import Call, Local
 from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.fields import PIPED, UNKNOWN
@@ -25,6 +25,9 @@ READERS: dict[str, Reader] = {
     "deno-task": packagejson.read_deno,
     "python-script": pyscripts.read,
     "python-module": pyscripts.read_module,
+    "ninja": buildfiles.ninja,
+    "cmake": buildfiles.cmake,
+    "sed": sedcode.read,
 }
 """kind of Local -> what running it comes to, given its text."""
 
@@ -71,6 +74,18 @@ def _make(call: Call) -> Named | None:
     if file in ("-", "/dev/stdin") or file.startswith(PIPED):
         return None
     return Named("make", file, found.operands, "/".join(found.all("-C", "--directory")))
+
+
+def _ninja(call: Call) -> Named | None:
+    found = split(call.argv[1:], names("-f -C -j -k -l -d -w"))
+    if found.has("--version", "-h", "-t", "-n"):
+        return None
+    return Named("ninja", found.value("-f") or "build.ninja", found.operands, found.value("-C") or "")
+
+
+def _cmake(call: Call) -> Named | None:
+    file = split(call.argv[1:], names("-P -D -S -B -G")).value("-P")
+    return Named("cmake", file) if file else None
 
 
 def _just(call: Call) -> Named | None:
@@ -157,6 +172,8 @@ _FINDERS: dict[str, Callable[[Call], Named | None]] = {
     "make": _make,
     "gmake": _make,
     "just": _just,
+    "ninja": _ninja,
+    "cmake": _cmake,
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _npm),
     **dict.fromkeys(("npm-run-all", "npm-run-all2", "run-s", "run-p", "concurrently"), _run_all),
     "composer": _composer,

@@ -17,6 +17,8 @@ from reflexd.shell.fields import GLOB_MARKS, UNKNOWN, clean, decode_ansi_c, know
 from reflexd.shell.filters import PRINTED_MAX, Printer
 from reflexd.shell.programs import prints_settings
 
+_FORM = re.compile(r"([^%\\]*)%s((?:\\[nt0]|[^%\\])*)")
+
 
 def printed(call: Call) -> str | None:
     name = call.name
@@ -52,8 +54,8 @@ def _echoed(call: Call) -> str | None:
     """echo and printf '%s' keep what is not known in them visible to whoever reads on."""
     if call.name == "echo":
         return " ".join(call.argv[1:]) + "\n"
-    if call.name == "printf" and len(call.argv) > 2 and call.argv[1] in ("%s", "%s\n"):
-        return call.argv[1].replace("%s", call.argv[2])
+    if call.name == "printf" and len(call.argv) > 2 and (form := _FORM.fullmatch(call.argv[1])):
+        return "".join(form[1] + word + _octal(form[2]) for word in call.argv[2:])
     return None
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -15,15 +17,16 @@ from msgspec import structs
 from reflexd.shell import foreign, local
 from reflexd.shell.calls import Call, Local
 from reflexd.shell.carriers import Unwrapped
-from reflexd.shell.fields import BRACKET, ONE, PIPED, STAR, UNKNOWN, known, shown
+from reflexd.shell.fields import BRACKET, ONE, PIPED, STAR, UNKNOWN, UNSET, known, shown
 from reflexd.shell.known import SHELLS
 
 if TYPE_CHECKING:
     from reflexd.shell.script import Script
-    from reflexd.shell.state import Written
+    from reflexd.shell.state import Shell, Written
 
 LITERAL = str.maketrans({STAR: "*", ONE: "?", BRACKET: "["})
 _TERMINAL = re.compile(r"/dev/(?:tty\w*|pts/\d+|console)\Z")
+ALIKE_MAX = 4
 _STDIN = re.compile(r"-\Z|/dev/stdin\Z|/dev/fd/\d+\Z|/proc/self/fd/\d+\Z")
 _QUIET_SHELL = frozenset({"--version", "--help"})
 _BIN = re.compile(r"(?:/usr|/usr/local|/opt/homebrew|/opt/local|/run/current-system/sw)?/s?bin/+[^/]+\Z")
@@ -57,7 +60,17 @@ def run(
 ) -> str | None:
     """Run the file that `word` names; what it prints, None if not known."""
     walk, shell = script.walk, script.shell
+    if word.startswith(PIPED):
+        text, fed = walk.piped(word[1:])
+        if text is None or not known(text.translate(LITERAL)):
+            doubts = walk.hidden if fed in ("download", "decoded") else walk.opaque
+            doubts.append(f"{call.name} runs what comes out of a pipe, which nobody has seen")
+            return None
+        return _text(script, call, Local(kind, "", shown(word), arguments), text, nest)
     path = shell.path(word)
+    if not known(path):
+        for each in _alike(shell, path):
+            run(script, call, kind, each, arguments, nest + 1)
     held = held or shell.files.get(path)
     if held is not None and held.copied:
         path, held = held.copied, None
@@ -82,6 +95,13 @@ def run(
         walk.unseen.append(found)
         return None
     return walk.follow(found, partial(_text, script, call, Local(kind, at, shown(word), arguments), text, nest))
+
+
+def _alike(shell: Shell, path: str) -> list[str]:
+    """Files of this line that a path which is not known whole may name."""
+    # What is not known may be several names, or none: find's files lie anywhere below.
+    glob = path.translate(LITERAL).replace(f"/{UNKNOWN}/", "*/").replace(UNKNOWN, "*").replace(UNSET, "*")
+    return [name for name in shell.files if known(name) and fnmatchcase(name, glob)][:ALIKE_MAX]
 
 
 def _text(script: Script, call: Call, file: Local, text: str, nest: int) -> str | None:
@@ -155,6 +175,9 @@ def sent(script: Script, call: Call, output: str | None) -> None:
 def shell(script: Script, call: Call, nest: int) -> str | None:
     """A shell that was not given code: it runs a file, or what it reads."""
     via = (*call.via, call.name)
+    for option, startup in pairwise(call.argv[1:]):
+        if option in ("--rcfile", "--init-file") and startup != "/dev/null":
+            run(script, call, "shell", startup, (), nest)
     operands = _operands(call.argv[1:])
     file = operands[0] if operands else None
     if file is not None and "-s" not in call.argv and not _STDIN.match(file):
