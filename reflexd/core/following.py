@@ -118,19 +118,22 @@ class _Following:
         return there[0] if there else (local.path, looks[-1][1])
 
     def _included(self, text: str, local: Local, path: str) -> str:
-        """A makefile with those that it includes in their places; files of secrets are not looked at."""
+        """A makefile with those that it includes in their places, each once; files of secrets are not looked at."""
+        taken = {path}
 
         def inserted(match: re.Match[str]) -> str:
             parts = []
             for name in match["files"].split():
-                if _SECRET.search(name) or len(self._sources) >= FILES_MAX:
-                    return match[0]
-                found = self._look(posixpath.normpath(posixpath.join(local.cwd or posixpath.dirname(path), name)))
+                file = posixpath.normpath(posixpath.join(local.cwd or posixpath.dirname(path), name))
+                if file in taken:
+                    continue
+                found = self._look(file) if not _SECRET.search(name) and len(taken) < FILES_MAX else None
                 if found is None or (found.problem and not (found.problem == "missing" and match["optional"])):
                     return match[0]
+                taken.add(file)
                 if not found.problem:
-                    self._sources[Source(posixpath.join(local.cwd, name), found.digest)] = None
-                parts.append(found.text)
+                    self._sources[Source(file, found.digest)] = None
+                parts.append(_INCLUDED.sub(inserted, found.text))
             return "\n".join(parts)
 
         return _INCLUDED.sub(inserted, text)

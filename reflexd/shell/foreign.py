@@ -137,8 +137,9 @@ _RUNNER = re.compile(
 _JS_RUNNER = re.compile(r"\b(?:exec|spawn|execFile)(?:Sync)?\s*(?:\(\s*(\S?)|(:)\s*\w)")
 _EVALUATES = re.compile(r"\b(?:eval|Function|instance_eval|load|loadstring|runIn\w+Context)\b")
 _NEXT = re.compile(r"[\s,\[({]*(?:\w+\s*:[\s\[(]*)?")
-_Q = re.compile(r"\bq([qxw]?)\s*(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\]|/([^/]*)/|\|([^|]*)\||!([^!]*)!)")
-_PERCENT = re.compile(r"%([qQxwWiI])(?:\(([^)]*)\)|\{([^}]*)\}|\[([^\]]*)\])")
+_Q = re.compile(r"\bq([qxw]?)\s*([({\[/|!])")
+_PERCENT = re.compile(r"%([qQxwWiI])([({\[])")
+_CLOSING = {"(": ")", "{": "}", "[": "]", "/": "/", "|": "|", "!": "!"}
 _DECODED = re.compile(
     r"\b(?:eval|Function|instance_eval|loadstring|load)\s*\(?[^;\n]*(?:atob|base64|Buffer\.from|unpack|decode|gzinflate|fromCharCode)"
 )
@@ -217,13 +218,14 @@ def read(code: str, lang: str, whole: bool = False) -> Foreign:
 
     `whole`: a program of its own, which may well name what it never touches: only what it is sure to do counts.
     """
-    code = code[:CODE_MAX]
-    if lang in ("perl", "ruby"):
-        code = _Q.sub(_requoted, _PERCENT.sub(_requoted, code) if lang == "ruby" else code)
-    found = pycode.read(code, whole) if lang == "python" else None
+    long = len(code) > CODE_MAX
+    found = pycode.read(code if whole else code[:CODE_MAX], whole) if lang == "python" else None
     if found is not None:
         python = Foreign(found.commands, found.code, found.opaque)
         return _sure(python) if whole else python
+    code = code[:CODE_MAX]
+    if lang in ("perl", "ruby"):
+        code = _requoted(_Q, _requoted(_PERCENT, code) if lang == "ruby" else code)
     commands: list[tuple[str, ...]] = []
     for pattern, words in ((_TREE, ("rm", "-rf")), (_FILE, ("rm",)), (_WRITTEN, ("tee",)), (_READ, ("cat",))):
         for match in pattern.finditer(code):
@@ -246,6 +248,8 @@ def read(code: str, lang: str, whole: bool = False) -> Foreign:
         shell.extend(handed)
     commands.extend(("literal", text) for text in _paths(code))
     opaque = ("it runs code that it decodes first",) if _DECODED.search(code) else ()
+    if whole and long and not opaque:
+        opaque = ("it is too long to be read whole",)
     if not whole and not opaque and _makes(code, lang):
         opaque = ("it hands a shell text that it makes first",)
     read = Foreign(tuple(commands), tuple(shell), opaque)
@@ -276,10 +280,25 @@ def _sure(read: Foreign) -> Foreign:
     return Foreign(tuple(commands), tuple(filter(known, read.code)), read.opaque)
 
 
-def _requoted(match: re.Match[str]) -> str:
+def _requoted(opening: re.Pattern[str], code: str) -> str:
     """q(), qq(), qx() and qw() in the quotes that are looked for."""
-    kind, *texts = match.groups()
-    text = next(text for text in texts if text is not None)
+    parts: list[str] = []
+    absent: set[str] = set()  # closing marks that no longer come: to search for them each time would take for ever
+    end = 0
+    for match in opening.finditer(code):
+        closing = _CLOSING[match[2]]
+        if match.start() < end or closing in absent:
+            continue
+        at = code.find(closing, match.end())
+        if at < 0:
+            absent.add(closing)
+            continue
+        parts.extend((code[end : match.start()], _quoted(match[1], code[match.end() : at])))
+        end = at + 1
+    return "".join((*parts, code[end:]))
+
+
+def _quoted(kind: str, text: str) -> str:
     if kind == "x":
         return "`" + text.replace("`", "\\`") + "`"
     words = text.split() if kind in ("w", "W", "i", "I") else [text]

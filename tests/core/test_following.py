@@ -49,6 +49,7 @@ def deletes(found: Facts) -> list[str]:
         ("make", {"makefile": "all:\n\trm -rf a", "Makefile": "all:\n\trm -rf b"}, f"{CWD}/a"),
         ("make", {"GNUmakefile": "include x.mk\nall:\n\trm -rf $(D)", "x.mk": "D = out"}, f"{CWD}/out"),
         ("make -C sub", {"sub/Makefile": "all:\n\trm -rf out"}, f"{CWD}/sub/out"),
+        ("make", {"Makefile": "include x.mk x.mk\n", "x.mk": "include Makefile\nall:\n\trm -rf out"}, f"{CWD}/out"),
         ("make out", {"Makefile": "-include gone.mk\nout:\n\trm -rf $@"}, f"{CWD}/out"),
         ("just x", {".justfile": "x:\n  rm -rf out"}, f"{CWD}/out"),
         ("npm test", {"package.json": '{"scripts": {"pretest": "rm -rf out", "test": "jest"}}'}, f"{CWD}/out"),
@@ -103,6 +104,7 @@ def test_every_file_that_was_read_is_named_with_its_digest() -> None:
             Unseen(f"{CWD}/a.sh", "it may change before it runs", "changing"),
         ),
         ("bash a.sh", {"a.sh": "ls"}, Past(busy="a job"), Unseen(f"{CWD}/a.sh", "it may change before it runs")),
+        ("node a.js", {"a.js": "x();\n" * 20_000}, Past(), Unseen(f"{CWD}/a.js", "it is too long to be read whole")),
         ("bash $X.sh", {}, Past(), Unseen("….sh", "it is not known which file")),
         ("make", {"Makefile": "include $(X).mk\nall:\n\tls"}, Past(), Unseen(f"{CWD}/Makefile", "it includes ${X}.mk")),
         (
