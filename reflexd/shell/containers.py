@@ -13,6 +13,7 @@ from reflexd.shell.operations import by_row, operation
 from reflexd.shell.options import command_at, names, split
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row
+from reflexd.shell.web import ENGINE_SOCKET
 from reflexd.types import Effect
 
 _STARTS = names("run create exec")
@@ -22,9 +23,6 @@ _CAPABLE = re.compile(
     re.IGNORECASE,
 )
 _UNCONFINED = re.compile(r"(?:seccomp|apparmor)[=:]unconfined\Z|label[=:]disable\Z|systempaths=unconfined\Z")
-_SOCKET = re.compile(
-    r"(?:^|/)(?:docker|containerd|podman|crio|dockershim)\.sock\Z|^/(?:var/)?run\Z|^/(?:var/)?run/docker\Z"
-)
 _TOO_MUCH = frozenset({"root", "home", "system_whole", "device"})
 
 
@@ -56,7 +54,7 @@ def _reaching(call: Call, ground: Ground) -> Iterator[Effect]:
     reasons.extend(f"--device {value.partition(':')[0]}" for value in words.all("--device") if _disk(value, ground))
     for source, _ in mounts(options):
         path, places = ground.locate(source, call.cwd, deep=True)
-        if _SOCKET.search(path) or not _TOO_MUCH.isdisjoint(places) or UNKNOWN in source:
+        if ENGINE_SOCKET.search(path) or not _TOO_MUCH.isdisjoint(places) or UNKNOWN in source:
             reasons.append(f"-v {path}")
         elif "credentials" in places:
             yield Effect("read", path, places, recursive=True, detail=f"{call.name} -v")

@@ -73,7 +73,7 @@ def _shows_secrets(parsed: Parsed, rest: tuple[str, ...]) -> bool:
     if any("/secrets" in path for path in raw):
         return True
     outputs = [value for name, value in parsed.values if name in ("-o", "--output", "--template")]
-    printed = [output for output in outputs if output not in _PLAIN_OUTPUTS]
+    printed = [output for output in outputs if output.lstrip("=") not in _PLAIN_OUTPUTS]
     return bool(rest) and bool(printed) and not _SECRETS.isdisjoint(_resources(rest))
 
 

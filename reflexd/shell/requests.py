@@ -11,6 +11,7 @@ from reflexd.shell.operands import effect
 from reflexd.shell.options import Words, names, split
 from reflexd.shell.places import Ground
 from reflexd.shell.realms import ordinary
+from reflexd.shell.web import ENGINE_SOCKET
 from reflexd.types import Effect
 
 _CURL_VALUED = names(
@@ -33,7 +34,19 @@ _IN_URL = re.compile(r"://[^/@\s]+:[^/@\s]*@|[?&](?:access_token|api_?key|token|
 
 
 def _curl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
-    words = split(call.argv[1:], _CURL_VALUED)
+    """Each of the requests that --next takes apart."""
+    found: dict[Effect, None] = {}
+    request: list[str] = []
+    for word in (*call.argv[1:], "--next"):
+        if word in ("--next", "-:"):
+            found.update(dict.fromkeys(_one(call, split(request, _CURL_VALUED), ground)))
+            request = []
+        else:
+            request.append(word)
+    return list(found), False
+
+
+def _one(call: Call, words: Words, ground: Ground) -> list[Effect]:
     urls = (*words.operands, *words.all("--url"))
     data = words.all(*_DATA)
     uploads = words.all("-T", "--upload-file")
@@ -49,25 +62,41 @@ def _curl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         if url.startswith("file://"):
             local.append(("read", url[7:] if url[7:8] == "/" else "/" + url[7:].partition("/")[2]))
     found = [made for role, word in local if (made := effect(role, word, call, ground, detail=call.name))]
+    method = _last(words, "-X", "--request") or _implied(words, bool(uploads))
     for socket in words.all("--unix-socket"):
         path, places = ground.locate(socket, call.cwd)
         found.append(Effect("connect", path, places, detail=call.name))
-    method = _last(words, "-X", "--request") or _implied(words, bool(uploads))
+        if ENGINE_SOCKET.search(path) and method not in web.SAFE:
+            # Who may make a container may do anything on this machine.
+            found.append(Effect("control", f"{call.name} {method} {path}", ("system",), detail=call.name))
     signed = words.has(*_SIGNS)
     if words.value("--unix-socket", "--abstract-unix-socket") is None:
         headers = words.all("-H", "--header")
         for url in urls:
             found.extend(_asked(call, url, method, "\n".join((*data, *words.all(*_FORMS))), headers, signed))
             found.extend(_sent(call, url, sent, (*uploads, *forms), ground))
+            found.extend(_elsewhere(call, words, url))
             if "-" in (*sent, *uploads) and not (signed or any(map(_KEYED.search, headers))):
                 found.extend(_piped(call, url))
-    return found, False
+    if words.has("-K", "--config"):
+        found.append(
+            Effect("change", f"{call.name} with a file of options", ("elsewhere", "unknown"), detail=call.name)
+        )
+    return found
 
 
 def _kept(url: str, directory: str | None) -> str:
     """The file that a download is kept in where none is named: as the URL calls it."""
     name = re.split(r"[?#]", url.partition("://")[2] or url, maxsplit=1)[0].rpartition("/")[2] or "index.html"
     return f"{directory}/{name}" if directory else name
+
+
+def _elsewhere(call: Call, words: Words, url: str) -> list[Effect]:
+    """A request that goes to another host than its URL names."""
+    led = web.is_local(url) and words.has("--connect-to", "--resolve", "-x", "--proxy", "--preproxy")
+    if not led or not words.has("-X", "--request", *_DATA, *_FORMS):
+        return []
+    return [Effect("change", f"{call.name} {shown(url)}", ("elsewhere", "unknown"), detail=call.name)]
 
 
 def _piped(call: Call, url: str) -> list[Effect]:

@@ -26,8 +26,10 @@ _DESTROYS = re.compile(
     r"(?:delete|destroy|drop|purge|terminate|truncate|wipe|erase|nuke|deprovision|decommission|uninstall)"
     r"(?![a-z])|(?:^|_)(?:remove|teardown)(?![a-z])"
 )
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT"})
+SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT"})
 BODY_MAX = 64 * 1024
+ENGINE_SOCKET = re.compile(r"(?:^|/)(?:docker|containerd|podman|crio|dockershim)\.sock\Z|^/(?:var/)?run(?:/docker)?\Z")
+"""Where a container engine listens, and the directories that hold it."""
 
 
 class Request(Struct, frozen=True):
@@ -77,7 +79,7 @@ def effects(request: Request, program: str) -> list[Effect]:
 
 def _does(request: Request) -> tuple[EffectKind, bool] | None:
     """The kind, and whether it is ordinary even where nothing says whose service it is."""
-    if request.method in _SAFE:
+    if request.method in SAFE:
         return None
     mutates = mutation(request.body)
     if mutates is not None:
