@@ -59,8 +59,8 @@ class Walk:
     """One reading under way: what was found, and how much may still be looked at.
 
     `hidden` are the reasons that count wherever the code stands, `opaque` those that count in the text itself.
-    `around`: what the wrappers of what is walked now say about where it runs. `listens`: a process of this text
-    may read what a descriptor is given.
+    `around`: what the wrappers of what is walked now say about where it runs, `told`: variables of the command under
+    way whose names say it. `listens`: a process of this text may read what a descriptor is given.
     """
 
     def __init__(self, given: Mapping[str, str]) -> None:
@@ -76,6 +76,7 @@ class Walk:
         self.level = 0
         self.listens = False
         self.around: tuple[str, ...] = ()
+        self.told: list[str] = []
         self._given = given
         self._spent = [0, 0]  # nodes and calls of the text
         self._spent_in_files = [0, 0]
@@ -138,7 +139,8 @@ class Walk:
             raise Budget("it is too long to be read")
 
     def note(self, call: Call) -> None:
-        self.calls.append(structs.replace(call, around=self.around) if self.around else call)
+        around = (*self.around, *self.told)
+        self.calls.append(structs.replace(call, around=around) if around else call)
         self._spent[1] += 1
         if self._spent[1] > CALLS_MAX:
             raise Budget("it runs too many commands to be read")

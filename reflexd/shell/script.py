@@ -12,6 +12,7 @@ from reflexd.shell.expand import Expander, Values
 from reflexd.shell.fields import UNKNOWN
 from reflexd.shell.loose import tokens
 from reflexd.shell.options import names
+from reflexd.shell.realms import production
 
 if TYPE_CHECKING:
     from reflexd.shell.carriers import Unwrapped
@@ -189,6 +190,7 @@ class Script:
         first = node.child_by_field_name("name")
         if first is not None and first.start_byte == node.start_byte and self.raw(first) in _CLOSING:
             self.walk.invalid()
+        self.walk.told = []
         argv: list[str] = []
         assigned: list[tuple[str, str]] = []
         start = end = -1  # of the word being put together: the grammar splits some, as in a$b/c
@@ -329,6 +331,8 @@ class Script:
     # -- what the expander asks ----------------------------------------------------------------
 
     def _lookup(self, name: str) -> Values:
+        if production(name):
+            self.walk.told.append(name)
         return self.shell.lookup(name)
 
     def _run(self, code: str) -> str | None:
