@@ -29,7 +29,7 @@ _CUT = re.compile(r":\s*(-?\d+)(?::\s*(-?\d+))?\Z")
 LEVEL_MAX = 24  # of ${...} within ${...}
 VALUE_MAX = 64 * 1024
 
-SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[[^\n]*?(?:\$\(|`)")
+_SUBSCRIPT = re.compile(r"\w\[")
 Values = list[str] | None
 """What a variable holds: its elements, [] for set but empty arrays, None for not known."""
 
@@ -89,7 +89,7 @@ class Expander:
 
     def evaluated(self, text: str) -> None:
         """Text that arithmetic is done with: what a subscript in it substitutes is run."""
-        if SUBSCRIPT.search(text):
+        if "[" in text and any(map(_substitutes, text.split("\n"))):
             self.heredoc(text)
 
     def _word(self, raw: str, split: bool = True) -> list[str]:
@@ -333,3 +333,9 @@ class Expander:
             if known(old) and known(new) and old and value.count(old) * len(new) < VALUE_MAX:
                 return value.replace(old, new, 1 if cut[1] == "/" else -1)
         return UNKNOWN
+
+
+def _substitutes(line: str) -> bool:
+    """Whether a substitution stands behind the first thing that may be a subscript."""
+    found = _SUBSCRIPT.search(line)
+    return found is not None and (line.find("$(", found.end()) >= 0 or line.find("`", found.end()) >= 0)
