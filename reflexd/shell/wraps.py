@@ -87,6 +87,9 @@ def unwrap(row: Row, args: tuple[str, ...], call: Call) -> Unwrapped | None:
     elif row.each:
         code.extend(split(args, valued).operands[:ITEMS_MAX])
         command = ()
+    if len(command) > 1 and command[0] in names(row.code):  # sg GROUP -c CODE
+        code.append(command[1])
+        command = ()
     assigned = []
     while command and "=" in command[0] and command[0].partition("=")[0].isidentifier():
         name, _, value = command[0].partition("=")
