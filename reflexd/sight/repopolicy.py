@@ -93,9 +93,11 @@ class Repositories:
         """What the repository at `root` says; None where none of this user's is there, or it has no such file."""
         try:
             os.lstat(f"{root.rstrip('/')}/.git")
-            if os.stat(root).st_uid != os.geteuid():
-                return None
+            mine = os.stat(root).st_uid == os.geteuid()
         except (OSError, ValueError):
+            mine = False
+        if not mine:
+            self._read.pop(root, None)
             return None
         name = f"{root.rstrip('/')}/{_DIRECTORY}/{_NAME}"
         try:

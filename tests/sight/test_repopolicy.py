@@ -151,6 +151,15 @@ def test_a_broken_one_leaves_only_reading(home: Path, text: str, says: str) -> N
     assert ruler.faults == ()
 
 
+def test_a_fault_goes_with_its_repository(home: Path) -> None:
+    inside, ruler = repository(home / "proj", "x"), Ruler()
+    judged("make", inside, home, ruler)
+    assert len(ruler.faults) == 1
+    (inside / ".git").rmdir()
+    judged("make", inside, home, ruler)
+    assert ruler.faults == ()
+
+
 def links_to(target: Path, at: Path) -> None:
     target.write_text(HEAD)
     at.symlink_to(target)
