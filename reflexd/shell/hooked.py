@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from reflexd.shell import buildfiles, sedcode
 from reflexd.shell.calls import Call
-from reflexd.shell.carriers import ITEMS_MAX, Unwrapped
+from reflexd.shell.carriers import ITEMS_MAX, Unwrapped, commands
 from reflexd.shell.options import names, split
 
 _GIT_PROGRAMS = re.compile(
@@ -104,11 +104,32 @@ def _crontab(call: Call) -> Unwrapped | None:
     return Unwrapped(code=tuple(line for line in lines if line.strip())[:ITEMS_MAX])
 
 
+def _compiler(call: Call) -> Unwrapped | None:
+    """-wrapper takes a command with its words between commas."""
+    at = next((i for i, word in enumerate(call.argv[:-1]) if word == "-wrapper"), None)
+    return commands(tuple(call.argv[at + 1].split(","))) if at is not None else None
+
+
+def _apt(call: Call) -> Unwrapped | None:
+    """Settings whose value is run before or after what apt does."""
+    settings = split(call.argv[1:], names("-o --option -t -c")).all("-o", "--option")
+    code = [value for key, _, value in (text.partition("=") for text in settings) if _INVOKES.search(key) and value]
+    return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
+
+
+def _socat(call: Call) -> Unwrapped | None:
+    """Addresses that are programs, with options behind a comma."""
+    found = [match[1] for word in call.argv[1:] if (match := _SOCAT_RUNS.match(word))]
+    return Unwrapped(code=tuple(found)[:ITEMS_MAX]) if found else None
+
+
 def _m4(call: Call) -> Unwrapped | None:
     code = buildfiles.m4(call.stdin) if call.stdin is not None else []
     return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
 
 
+_INVOKES = re.compile(r"Invoke|Pkgs|Update-Command|\bDir::Bin", re.I)
+_SOCAT_RUNS = re.compile(r"(?:EXEC|SYSTEM|SHELL):([^,]+)", re.I | re.S)
 _ESCAPES = re.compile(r"\s*\+?(?:\\?!|\.(?:shell|system)\s|(?:platform\s+)?shell\s)\s*(.+)")
 
 
@@ -144,7 +165,10 @@ SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     "sed": sedcode.unwrap,
     "gsed": sedcode.unwrap,
     "m4": _m4,
-    **dict.fromkeys(("ed", "gdb", "lldb", "less", "more", "ftp", "lftp"), prompt),
+    **dict.fromkeys(("gcc", "g++", "cc", "c++"), _compiler),
+    **dict.fromkeys(("apt", "apt-get", "aptitude"), _apt),
+    "socat": _socat,
+    **dict.fromkeys(("ed", "dc", "gdb", "lldb", "less", "more", "ftp", "lftp"), prompt),
     **dict.fromkeys(("pwsh", "powershell", "pwsh.exe", "powershell.exe"), _powershell),
     "fzf": _fzf,
     "git": _git,

@@ -157,9 +157,26 @@ def _su(call: Call) -> Unwrapped | None:
     return Unwrapped(commands=(("sh",),)) if call.fed else None
 
 
+def _sg(call: Call) -> Unwrapped | None:
+    """A group, and a command line for the shell."""
+    code = split(call.argv[1:], names("-c --command")).value("-c", "--command")
+    return Unwrapped(code=(code,)) if code is not None else None
+
+
+def _setarch(call: Call) -> Unwrapped | None:
+    """Another personality for a command; setarch may be given one by name, before or after its options."""
+    args = call.argv[1:]
+    rest = args[command_at(args, frozenset()) :]
+    named = rest[1:]
+    after = named[command_at(named, frozenset()) :] if call.name == "setarch" else ()
+    return Unwrapped(commands=tuple(words for words in (rest, after) if words)) if rest else None
+
+
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     **dict.fromkeys(SHELLS, _dash_c),
     **dict.fromkeys(("builtin", "exec", "coproc", "noglob", "nocorrect", "!", "-", "{", "busybox", "toybox"), _words),
+    **dict.fromkeys(("setarch", "linux64", "linux32", "i386", "x86_64", "uname26"), _setarch),
+    "sg": _sg,
     "sudo": _sudo,
     "doas": _doas,
     "env": _env,

@@ -6,6 +6,7 @@ must not hide `rm -rf /`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from reflexd.shell import (
@@ -25,8 +26,14 @@ from reflexd.shell import (
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.known import RISKY
+from reflexd.shell.options import command_at, names
 from reflexd.shell.programs import known as known_programs
+from reflexd.shell.programs import with_subcommands
+from reflexd.types import AGENTS
 
+TAILS_MAX = 3
+_LOADER = re.compile(r"ld(?:-linux|-musl|64)?[\w.-]*\.so\b|ld\.so\Z")
+_LOADER_VALUED = names("--library-path --preload --argv0 --audit --inhibit-rpath")
 _CODE_OPTIONS = frozenset({"-c", "--command", "--cmd", "--exec", "-x", "--run", "--shell-command"})
 
 
@@ -43,18 +50,29 @@ def unwrap(call: Call) -> Unwrapped | None:
         return wraps.unwrap(*row, call)
     if foreign.language(name):
         return interpreters.unwrap(call)
+    if _LOADER.match(name):
+        return commands(args[command_at(args, _LOADER_VALUED) :])
     if special is not None or not args or name in known_programs():
         return None
-    return _tail(args)
+    return _tail(call)
 
 
-def _tail(args: tuple[str, ...]) -> Unwrapped | None:
+def _tail(call: Call) -> Unwrapped | None:
+    """The commands among the words of a program that nobody described: from a name that matters, or one of a tool."""
+    args = call.argv[1:]
+    tools = [args[i:] for i, word in enumerate(args[:-1]) if _is_tool(word, args[i:], call.cwd)]
     for i, word in enumerate(args):
         if word.rpartition("/")[2] in RISKY and i + 1 < len(args):
-            return commands(args[i:])
+            tools.append(args[i:])
+            break
         if word in _CODE_OPTIONS and i + 1 < len(args):
-            return Unwrapped(code=(args[i + 1],))
-    return None
+            return Unwrapped(commands=tuple(tools[:TAILS_MAX]), code=(args[i + 1],))
+    return Unwrapped(commands=tuple(tools[-TAILS_MAX:])) if tools else None
+
+
+def _is_tool(word: str, rest: tuple[str, ...], cwd: str) -> bool:
+    name = word.rpartition("/")[2]
+    return name in AGENTS or name in with_subcommands() or dbclients.speaking(Call((name, *rest[1:]), cwd)) is not None
 
 
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
