@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
 from typing import Literal
 
 import msgspec
 
+from reflexd.shell import globs
 from reflexd.shell.arguments import Parsed, only_looks, parse, roles
 from reflexd.shell.calls import Call
 from reflexd.shell.dbtarget import of_tool
@@ -148,7 +148,7 @@ _Verb = Doing | Literal["look"] | None
 
 def _verb(row: Row, word: str) -> _Verb:
     """What a word says is done, _NO_VERB for a word that says nothing of the kind."""
-    return next((does for pattern, does in row.verbs if fnmatchcase(word, pattern)), _NO_VERB)
+    return next((does for pattern, does in row.verbs if globs.one(pattern)(word)), _NO_VERB)
 
 
 def _severity(does: _Verb) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
 from typing import Literal
 
 import msgspec
@@ -97,7 +96,7 @@ def _production(text: str) -> Iterable[bool]:
     known = data()
     labels = _labels(text)
     for at, label in enumerate(labels):
-        if any(fnmatchcase(label, pattern) for pattern in known.production):
+        if _any_of(known.production)(label):
             before = labels[at - 1] if at else ""
             after = labels[at + 1] if at + 1 < len(labels) else ""
             yield before not in known.not_production and after != "like"
@@ -113,9 +112,7 @@ def ordinary(text: str) -> bool:
     """Whether a name has a label that means that nobody depends on it, and none that means production."""
     known = data()
     said = tuple(_production(text))
-    return not any(said) and (
-        bool(said) or any(fnmatchcase(label, pattern) for label in _labels(text) for pattern in known.ordinary)
-    )
+    return not any(said) and (bool(said) or any(map(_any_of(known.ordinary), _labels(text))))
 
 
 def places(realm: str, call: Call, parsed: Parsed, ground: Ground) -> tuple[Place, ...]:
@@ -230,4 +227,7 @@ def _values(parsed: Parsed, options: str) -> tuple[str, ...]:
 
 
 def _matches(text: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(shown(text), pattern) for pattern in patterns)
+    return _any_of(patterns)(shown(text))
+
+
+_any_of = functools.lru_cache(maxsize=256)(globs.any_of)
