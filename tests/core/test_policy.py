@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from reflexd.core.examples import failures
-from reflexd.core.policy import load, shipped
+from reflexd.core.policy import load, load_repository, shipped
 from reflexd.errors import PolicyError
 from reflexd.types import Context, Facts, Past, Pin, Unseen
 
@@ -123,12 +123,12 @@ def test_bytes_that_are_not_text() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda t: (HEAD + RULE + t).encode("utf-8", "replace")))
 def test_any_bytes_load_or_fail_as_a_policy(data: bytes) -> None:
-    try:
-        message = load(data, "x.toml").version
-    except PolicyError as e:
-        message = e.message
-    assert message
-    assert message.startswith("x.toml: ") or "+" in message
+    for read in (lambda: load(data, "x.toml"), lambda: load_repository(data, "x.toml", "/r")):
+        try:
+            message = read().version
+        except PolicyError as e:
+            message = e.message
+        assert message.startswith("x.toml: ") or "+" in message
 
 
 def test_the_example_in_the_documentation_loads_and_is_right() -> None:
