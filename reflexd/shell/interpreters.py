@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reflexd.shell import foreign
+from reflexd.shell import dbcode, foreign
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.fields import UNKNOWN, UNSET, known
@@ -46,7 +46,8 @@ def unwrap(call: Call) -> Unwrapped | None:
     read = foreign.read(code, language)
     hidden = any(line.strip() in (UNKNOWN, UNSET) for line in code.splitlines())
     opaque = (f"{call.name} runs code that is not known",) if hidden else ()
-    return Unwrapped(commands=read.commands, code=read.code, opaque=(*read.opaque, *opaque))
+    told = dbcode.told(code) if language in dbcode.LANGUAGES else ()
+    return Unwrapped(commands=(*read.commands, *told), code=read.code, opaque=(*read.opaque, *opaque))
 
 
 def script(file: str, arguments: tuple[str, ...], kind: str = "") -> Unwrapped:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from reflexd.shell import (
     builders,
     carriers,
+    consoles,
     databases,
     dbclients,
     foreign,
@@ -81,6 +82,7 @@ SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     **hooked.SPECIAL,
     **screens.SPECIAL,
     **builders.UNWRAPS,
+    **consoles.SPECIAL,
     **runners.UNWRAPS,
     **shells.SPECIAL,
 }
