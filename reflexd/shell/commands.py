@@ -33,7 +33,8 @@ _KEYWORDS = names("! time")
 _SHELL_WORDS = names("coproc noglob nocorrect { -")
 """Words before a command that the shell still looks up itself."""
 _HOOKS = re.compile(
-    r"(?:PS[0-4]|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|GIT_ASKPASS|LESSOPEN)\Z"
+    r"(?:PS[0-4]|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH(?:_COMMAND)?|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|(?:GIT|SSH)_ASKPASS"
+    r"|GIT_PROXY_COMMAND|LESSOPEN)\Z"
 )
 _READS = names("read mapfile readarray")
 _EVALUATES = names("let read unset declare typeset local export readonly test [ [[ printf mapfile")

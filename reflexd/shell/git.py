@@ -6,7 +6,8 @@ from reflexd.shell import gitloss
 from reflexd.shell.arguments import only_looks, parse
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import GLOB_MARKS, UNKNOWN, UNSET, shown
-from reflexd.shell.gitkeys import run_by
+from reflexd.shell.gitcode import setting_words
+from reflexd.shell.gitkeys import names_a_program, run_by
 from reflexd.shell.options import split
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row
@@ -159,13 +160,17 @@ def _spelled(word: str) -> str:
 
 
 def _config(call: Call, ground: Ground) -> list[Effect]:
-    words = [word for word in call.argv[1:] if not word.startswith("-")]
-    if words[:1] in (["set"], ["unset"]):
-        words = words[1:]
-        writing = True
-    else:
-        writing = len(words) > 1 or bool({"--unset", "--unset-all", "--replace-all", "--add"} & set(call.argv))
-    if writing and words and words[0].lower() in ("core.hookspath", "init.templatedir"):
+    """A setting that makes later git commands run a program, or take settings from another file, is a hook."""
+    words = setting_words(call.argv[1:])
+    verbs = {"set", "unset", "--unset", "--unset-all", "--replace-all", "--add"}
+    reads = {"get", "--get", "--get-all", "--get-regexp", "--get-urlmatch"} & set(call.argv)
+    writing = not reads and (len(words) > 1 or not verbs.isdisjoint(call.argv))
+    if not writing or not words:
+        return []
+    key, value = words[0].lower(), words[1] if len(words) > 1 else ""
+    # An alias of git's own subcommands is no more than a shorter name.
+    runs = names_a_program(key, value) and not (key.startswith("alias.") and not value.startswith("!"))
+    if runs or key in ("core.hookspath", "init.templatedir") or key.startswith(("include.", "includeif.")):
         return [Effect("write", words[0], ("git_hooks",), detail="git config")]
     return []
 

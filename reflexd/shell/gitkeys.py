@@ -21,7 +21,7 @@ _TRUTHS = re.compile(r"(?:true|yes|on|false|no|off|\s*[+-]?(?:0x[0-9a-f]+|\d+)[k
 _PLAIN = re.compile(r"[\w./~:=,@%+-]+\Z")
 # Options that write a file, read commands from one, or name another program.
 _RISKY = re.compile(r"\+|--?(?:pager|log-file|lesskey|tag|use-color-cmd)|-[a-z]*[okt]", re.IGNORECASE)
-_SSH_RISKY = re.compile(r"-o|-F|-[A-Za-z]*[FoEJDLRW]|ProxyCommand|LocalCommand", re.IGNORECASE)
+_SSH_RISKY = re.compile(r"(?i:command)|\s-[A-Za-z]*[FE](?!\s*/dev/null\b)")
 _ODD_TRANSPORT = re.compile(
     r"(?!(?:https?|ssh|git|file|ftps?|git\+ssh|ssh\+git)(?::|\Z))[A-Za-z][A-Za-z0-9+.-]*(?:::|://)"
 )
@@ -36,6 +36,7 @@ class _Key(Struct, frozen=True, forbid_unknown_fields=True):
     programs: str = ""
     only: str = ""
     urls: bool = False
+    code: bool = True
 
 
 class _Data(Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,6 +64,33 @@ def names_a_program(key: str, value: str) -> bool:
         return False
     known = frozenset(data().programs[row.programs].split()) if row.programs else frozenset()
     return not all(_is_known(stage, known, row.programs) for stage in value.split("|"))
+
+
+def code(key: str, value: str) -> str:
+    """The text that a shell would run for a key's value, empty where it would run none. What git adds is left out."""
+    row = _row(key)
+    if row is None or not row.code or not value.strip() or (row.booleans and _TRUTHS.match(value)):
+        return ""
+    if row.only and not re.match(row.only, value):
+        return ""
+    if row.urls:
+        return carried(value)
+    if value.startswith("!"):
+        return value[1:]
+    match key.lower().rpartition(".")[2]:
+        case _ if key.lower().startswith("alias."):
+            return f"git {value}"
+        case "helper":
+            return value if value.startswith("/") else f"git credential-{value}"
+        case _:
+            return value.lstrip("|-") if key == "env:lessopen" else value
+
+
+def carried(url: str) -> str:
+    """What a URL runs by itself: `ext::COMMAND`, in which `% ` is a blank of a word and `%%` a percent sign."""
+    if not url.startswith("ext::"):
+        return ""
+    return re.sub(r"%(.)", lambda mark: {" ": "\\ ", "%": "%"}.get(mark[1], ""), url.removeprefix("ext::"))
 
 
 def run_by(subcommand: str, pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -116,5 +144,5 @@ def _is_known(stage: str, known: frozenset[str], kind: str) -> bool:
     if not words or words[0] not in known or not all(map(_PLAIN.match, words)):
         return False
     if kind == "shells":
-        return not any(map(_SSH_RISKY.match, words[1:]))
+        return _SSH_RISKY.search(stage) is None
     return kind not in ("pagers", "compares") or not any(map(_RISKY.match, words[1:]))

@@ -4,60 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import pairwise
 
-from reflexd.shell import buildfiles, sedcode
+from reflexd.shell import buildfiles, gitcode, sedcode
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import ITEMS_MAX, Unwrapped, commands
 from reflexd.shell.options import names, split
-
-_GIT_PROGRAMS = re.compile(
-    r"(?:alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass)|diff\.external|diff\..*\.(?:command|textconv)"
-    r"|sequence\.editor|credential.*\.helper|pager\..*|merge\..*\.driver|filter\..*\.(?:clean|smudge|process)|gpg\.program"
-    r"|uploadpack\.packobjectshook|difftool\..*\.cmd|mergetool\..*\.cmd|browser\..*\.cmd|sendemail\.\w*cmd)\Z",
-    re.IGNORECASE,
-)
-
-
-def _git(call: Call) -> Unwrapped | None:
-    """Configuration that names a program, and the subcommands that run one."""
-    args = call.argv[1:]
-    code: list[str] = []
-    i = 0
-    while i < len(args) and args[i].startswith("-"):
-        if args[i] in ("-c", "--config-env") and i + 1 < len(args):
-            code.extend(_configured(args[i + 1]))
-            i += 1
-        elif args[i] in ("-C", "--git-dir", "--work-tree", "--namespace", "--exec-path"):
-            i += 1
-        i += 1
-    sub, rest = (args[i], args[i + 1 :]) if i < len(args) else ("", ())
-    match sub:
-        case "submodule" if rest[:1] == ("foreach",):
-            words = [word for word in rest[1:] if word not in ("--recursive", "-q", "--quiet")]
-            code.append(" ".join(words))
-        case "bisect" if rest[:1] == ("run",):
-            return Unwrapped(commands=(rest[1:],), code=tuple(code)) if rest[1:] else None
-        case "rebase":
-            code.extend(split(rest, names("-x --exec -s -X --onto --strategy")).all("-x", "--exec"))
-        case "filter-branch":
-            code.extend(value for flag, value in pairwise(rest) if flag.endswith("-filter"))
-        case "config":
-            operands = [word for word in rest if not word.startswith("-") and word != "set"]
-            if len(operands) > 1:
-                code.extend(_configured(f"{operands[0]}={operands[1]}"))
-        case "difftool" | "mergetool":
-            code.extend(split(rest, names("-x --extcmd")).all("-x", "--extcmd"))
-    return Unwrapped(code=tuple(code)) if code else None
-
-
-def _configured(setting: str) -> list[str]:
-    key, _, value = setting.partition("=")
-    if not _GIT_PROGRAMS.match(key.strip()) or not value.strip():
-        return []
-    if key.lower().startswith(("alias.", "credential")) and not value.startswith("!"):
-        return ["git " + value] if key.lower().startswith("alias.") else []
-    return [value.lstrip("!")]
 
 
 def _tar(call: Call) -> Unwrapped | None:
@@ -171,7 +122,7 @@ SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {
     **dict.fromkeys(("ed", "dc", "gdb", "lldb", "less", "more", "ftp", "lftp"), prompt),
     **dict.fromkeys(("pwsh", "powershell", "pwsh.exe", "powershell.exe"), _powershell),
     "fzf": _fzf,
-    "git": _git,
+    "git": gitcode.held,
     "tar": _tar,
     "gtar": _tar,
     "bsdtar": _tar,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflexd.shell.gitkeys import PREFIX, data, names_a_program, run_by
+from reflexd.shell.gitkeys import PREFIX, code, data, names_a_program, run_by
 
 FINE = """
 core.fsmonitor true | core.fsmonitor false | core.fsmonitor 0 | core.fsmonitor
@@ -18,6 +18,7 @@ credential.helper store | credential.helper cache --timeout=3600 | credential.he
 credential.https://x.y.helper !gh auth git-credential | credential.helper | credential.helper osxkeychain
 remote.origin.url git@github.com:a/b.git | remote.origin.url https://x/y | remote.origin.url ../up | remote.o.url ssh://h/p
 protocol.ext.allow never | gpg.program gpg2 | core.editor code --wait | env:editor vim | core.sshcommand ssh -i ~/.ssh/k
+core.sshcommand ssh -i ~/k -o IdentitiesOnly=yes -F /dev/null | merge.ours.driver true
 sendemail.smtpserver smtp.example.com | submodule.a.update rebase | env:lessopen | /usr/bin/lesspipe %s
 user.name !x | core.autocrlf ./x | diff.algorithm patience | remote.origin.fetch +refs/heads/*:refs/remotes/o/*
 """.strip().splitlines()
@@ -29,7 +30,7 @@ core.pager x || less | core.pager bat --pager=x | core.pager less -k keys | core
 core.pager /tmp/less
 pager.log ./x | env:pager x | env:git_external_diff x | diff.external ./d | diff.img.textconv exif
 diff.x.command d
-filter.x.clean sed s/a/b/ | filter.lfs.smudge git-lfs smudge -- %f; x | merge.ours.driver true
+filter.x.clean sed s/a/b/ | filter.lfs.smudge git-lfs smudge -- %f; x | merge.ours.driver ./m
 credential.helper !x | credential.helper /x/y | credential.https://x.helper ../h | credential.helper store; x
 credential.helper !gh auth git-credential; x | core.sshcommand ssh -oProxyCommand=x h | core.sshcommand ./ssh
 core.sshcommand ssh -F conf | remote.o.url ext::sh -c x | remote.o.pushurl foo::bar | url.ext::x.insteadof y
@@ -101,3 +102,26 @@ def test_a_name_in_the_table_is_a_group_or_a_subcommand() -> None:
 @given(st.sampled_from([name for row in data().key for name in row.names]), st.text(max_size=40))
 def test_no_value_raises(key: str, value: str) -> None:
     assert names_a_program(key, value) in (True, False)
+    assert isinstance(code(key, value), str)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "runs"),
+    [
+        ("core.pager", "a; b", "a; b"),
+        ("core.fsmonitor", "true", ""),
+        ("alias.x", "!a", "a"),
+        ("alias.x", "log -p", "git log -p"),
+        ("credential.helper", "!a b", "a b"),
+        ("credential.helper", "/x/y", "/x/y"),
+        ("credential.helper", "store", "git credential-store"),
+        ("remote.o.url", "ext::sh -c a%% b% c", "sh -c a% b\\ c"),
+        ("remote.o.url", "https://x/y", ""),
+        ("init.templatedir", "/x", ""),
+        ("submodule.a.update", "!x", "x"),
+        ("submodule.a.update", "merge", ""),
+        ("user.name", "x", ""),
+    ],
+)
+def test_the_text_that_a_shell_would_run(key: str, value: str, runs: str) -> None:
+    assert code(key, value) == runs
