@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
+from itertools import chain
 from typing import Literal
 
 import msgspec
@@ -131,7 +132,7 @@ def places(realm: str, call: Call, parsed: Parsed, ground: Ground) -> tuple[Plac
     if not named and known.here and not remote:
         return (known.here,)
     said = (*named, *_values(parsed, known.words))
-    raising = (*said, *hosts, *_around(known, call, parsed, ground, bool(named)))
+    raising = chain(said, hosts, _around(known, call, parsed, ground, bool(named)))
     if any(means_production(text, ground) for text in raising):
         return ("elsewhere", "production")
     if (remote and not all(map(ordinary, hosts))) or (
@@ -184,6 +185,7 @@ def _around(realm: Realm, call: Call, parsed: Parsed, ground: Ground, named: boo
     yield from around(call, ground)
     if realm.directory == "always" or (realm.directory == "open" and not named):
         yield _below_home(call.cwd, ground.home)
+        yield _branch(realm, call, ground)
 
 
 def variables(call: Call, ground: Ground) -> tuple[tuple[str, str], ...]:
@@ -214,6 +216,16 @@ def around(call: Call, ground: Ground) -> Iterable[str]:
         if realm is not None:
             settings = (*realm.env, *realm.hints)
             yield from (value for each, value in variables(call, ground) if value and _matches(each, settings))
+
+
+def _branch(realm: Realm, call: Call, ground: Ground) -> str:
+    """The branch that is checked out where the call works; what the caller says about it goes first."""
+    if "git_branch" not in realm.hints or not call.cwd.startswith("/") or UNKNOWN in call.cwd:
+        return ""
+    if any(name == "git_branch" for name, _ in ground.env):
+        return ""
+    around = ground.want("repository", call.cwd)
+    return dict(around.pairs).get("branch", "") if around is not None else ""
 
 
 def _below_home(path: str, home: str) -> str:

@@ -160,6 +160,17 @@ def test_a_manifest_names_the_application() -> None:
     assert lies(understood("railway up", seen), "change") == ("elsewhere", "unknown")
 
 
+def test_the_branch_that_is_checked_out_can_say_production_and_nothing_else() -> None:
+    want = Want("repository", CWD)
+    seen = {want: Sighting(pairs=(("root", CWD), ("branch", "production")))}
+    assert lies(understood("wrangler deploy", seen), "change") == ("elsewhere", "production")
+    assert lies(understood("wrangler deploy -e staging", seen), "change") == ("elsewhere",)
+    assert lies(understood("docker compose up -d", seen), "change") == ("service",)
+    seen = {want: Sighting(pairs=(("root", CWD), ("branch", "dev")))}
+    assert lies(understood("wrangler deploy", seen), "change") == ("elsewhere", "unknown")
+    assert want in understood("terraform destroy", {}).wants
+
+
 def test_a_container_engine_may_be_another_machines() -> None:
     seen = {Want("file", f"{HOME}/.docker/config.json"): Sighting(text='{"auths": {}, "currentContext": "prod-1"}')}
     assert lies(understood("docker volume rm x", seen), "destroy") == ("elsewhere", "production")
