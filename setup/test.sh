@@ -1,8 +1,8 @@
 #!/bin/sh
 # The one command for the tests, from a clean clone: an environment in .venv, the linters, the type
-# checker, the agents that the tests drive (setup/agents.sh), and every test. As root, all tests run
-# once more as an unprivileged user on a copy of the tree, because root hides permission errors; the
-# real agents are then driven by that user, and as root only where root is needed.
+# checker, the agents that the tests drive (setup/agents.sh), and every test. As root, all tests but those
+# that only compute run once more as an unprivileged user on a copy of the tree, because root hides
+# permission errors; the real agents are then driven by that user, and as root only where root is needed.
 # REFLEX_TEST_AGENTS=no leaves the real agents out, and says so at the end. Arguments go to pytest.
 set -u
 umask 022
@@ -137,6 +137,7 @@ if [ "$(id -u)" != 0 ]; then
     echo 'NOT RUN: what only root can arrange (sockets of another user, a server of another user)' >>"$temp/not-run"
 else
     tests 'tests as root' .venv/bin/python -m pytest -m "$as_root" "$@"
+    unprivileged="$unprivileged and not pure"
 
     section "a copy of the tree for $user"
     unprivileged_user || fail "the user $user could not be made" 'it needs useradd or adduser'

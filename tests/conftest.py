@@ -32,6 +32,17 @@ MAY_BLOCK = (
 )
 
 
+PURE = ("core", "shell", "guard", "gate")
+"""Tests of what only computes: whoever runs them, they see the same. Those that lay out files or run programs do not."""
+ON_THE_DISK = frozenset({"test_packages", "test_sandbox", "test_words", "test_crash", "test_fuzz"})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent.name in PURE and item.path.stem not in ON_THE_DISK:
+            item.add_marker("pure")
+
+
 @pytest.fixture(autouse=True)
 def real_home_untouched() -> Iterator[None]:
     before = _look()
