@@ -309,7 +309,7 @@ class Gate:
             log.warning("the journal's disk is slow")
 
 
-_SQL_CLIENTS = re.compile(rb"sql|duckdb|clickhouse|\bbq\b|quer(?:y|ies)|statement|mariadb|sqlcmd|cqlsh|influx", re.IGNORECASE)
+_SQL_CLIENTS = re.compile(rb"sql|duckdb|clickhouse|\bbq\b|quer(?:y|ies)|statement|mariadb|cqlsh|influx", re.IGNORECASE)
 
 
 def _needs_sql(payload: bytes) -> bool:
