@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from msgspec import structs
 
 from reflexd.core import tools
+from reflexd.core.configured import configured
 from reflexd.core.following import follow
 from reflexd.shell.calls import Call, Reading
 from reflexd.shell.effects import effects
@@ -16,6 +17,7 @@ from reflexd.shell.interpret import LEVELS_MAX, read
 from reflexd.shell.packages import with_downloads
 from reflexd.shell.places import Ground
 from reflexd.shell.rawscan import segments
+from reflexd.shell.requests import prints_environment, speaks
 from reflexd.shell.targets import after
 from reflexd.types import Command, Context, Effect, Facts
 
@@ -44,6 +46,7 @@ def line(command: str, cwd: str, context: Context, ground: Ground) -> Facts:
     found: dict[Effect, None] = {}
     looks = _calls(reading.calls, ground, found, numbered=True)
     _calls(reading.alike, ground, found)
+    _calls(configured(reading.calls, context, ground), ground, found)
     opaque = reading.opaque[0] if reading.opaque else ""
     if len(command) > COMMAND_MAX:
         opaque = f"it is longer than {COMMAND_MAX} characters"
@@ -73,7 +76,7 @@ def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None], num
     """
     looks: list[bool] = []
     every: list[Effect] = []
-    names_reflex = False
+    names_reflex = environment = False
     number = 0
     for call in calls:
         made, quiet = effects(call, ground)
@@ -85,10 +88,17 @@ def _calls(calls: Iterable[Call], ground: Ground, found: dict[Effect, None], num
         every.extend(made)
         looks.append(quiet)
         ground = with_downloads(after(call, made, ground), made)
+        environment = environment or prints_environment(call)
         names_reflex = names_reflex or any(_NAMES_REFLEX.search(word) for word in call.argv)
     if names_reflex:
         # A process looked up in the same line: `kill $(pgrep reflexd)`.
         every = [_at_reflex(effect) for effect in every]
+    if environment:
+        # What the environment holds (keys, most of the time) goes along with what the same line sends.
+        every.extend(
+            structs.replace(sent, kind="send", target="the environment", places=(*sent.places, "credentials"))
+            for sent in [effect for effect in every if speaks(effect)]
+        )
     found.update(dict.fromkeys(every))
     return looks
 

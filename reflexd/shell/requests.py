@@ -76,6 +76,8 @@ def _one(call: Call, words: Words, ground: Ground) -> list[Effect]:
             found.extend(_asked(call, url, method, "\n".join((*data, *words.all(*_FORMS))), headers, signed))
             found.extend(_sent(call, url, sent, (*uploads, *forms), ground))
             found.extend(_elsewhere(call, words, url))
+            if UNKNOWN in url:  # an address can carry what other programs print
+                found.append(Effect("connect", shown(url), web.lies(url), detail=call.name))
             if "-" in (*sent, *uploads) and not (signed or any(map(_KEYED.search, headers))):
                 found.extend(_piped(call, url))
     if words.has("-K", "--config"):
@@ -214,6 +216,26 @@ def _httpie(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     found.extend(_asked(call, url, method, body, headers, words.has("-a", "--auth", "--session", "--cert")))
     found.extend(_sent(call, url, files, uploads, ground))
     return found, False
+
+
+def prints_environment(call: Call) -> bool:
+    """Whether a call prints every variable there is."""
+    words = call.argv[1:]
+    options = [word for word in words if word.startswith("-")]
+    match call.name:
+        case "env" | "printenv" | "set":
+            return len(options) == len(words) and set(options) <= {"-0", "--null"}
+        case "export" | "declare" | "typeset":
+            return len(options) == len(words) and not {"-f", "-F", "-g", "-a", "-A"} & set(options)
+        case _:
+            return False
+
+
+def speaks(effect: Effect) -> bool:
+    """Whether an effect hands something to another host."""
+    return "elsewhere" in effect.places and (
+        effect.kind == "send" or (effect.kind in ("change", "connect") and effect.detail in SPECIAL)
+    )
 
 
 SPECIAL = {
