@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-DEPTH_MAX, VALUES_MAX = 6, 400
+DEPTH_MAX, LISTS_MAX, VALUES_MAX = 6, 16, 400  # objects in objects, lists on the way to a value, values
 Scalar = str | int | float | bool
 
 
@@ -37,22 +37,22 @@ def plain(key: str) -> str:
     return key.lower().replace("_", "").replace("-", "")
 
 
-def _walk(key: str, value: object, near: Mapping[str, object], depth: int) -> Iterator[Given | None]:
+def _walk(key: str, value: object, near: Mapping[str, object], depth: int, lists: int = 0) -> Iterator[Given | None]:
     """None: it goes deeper than is read."""
     if isinstance(value, str | int | float):
         yield Given(key, value, near)
         inner = _inner(value) if isinstance(value, str) else None
         if inner is not None:
-            yield from _walk(key, inner, near, depth + 1)
-    elif isinstance(value, dict | list) and depth >= DEPTH_MAX:
+            yield from _walk(key, inner, near, depth + 1, lists)
+    elif isinstance(value, dict | list) and (depth >= DEPTH_MAX or lists >= LISTS_MAX):
         yield None
     elif isinstance(value, dict):
         beside = {plain(str(name)): each for name, each in value.items()}
         for name, each in beside.items():
-            yield from _walk(name, each, beside, depth + 1)
+            yield from _walk(name, each, beside, depth + 1, lists)
     elif isinstance(value, list):
         for each in value:
-            yield from _walk(key, each, near, depth + 1)
+            yield from _walk(key, each, near, depth, lists + 1)
 
 
 def _inner(text: str) -> dict[str, object] | None:
