@@ -21,6 +21,11 @@ from reflexd.types import Effect
 
 _REPLACED = names("po pod pods job jobs job.batch jobs.batch rs replicaset replicasets event events ev lease leases")
 """What a controller makes again."""
+_HOLDERS = names(
+    "ns namespace namespaces pvc pv persistentvolumeclaim persistentvolumeclaims persistentvolume persistentvolumes crd"
+    " crds customresourcedefinition customresourcedefinitions all secret secrets sts statefulset statefulsets"
+)
+"""What holds data, or everything else."""
 _SECRETS = names("secret secrets secret.v1 secrets.v1 sealedsecret sealedsecrets")
 _PLAIN_OUTPUTS = ("name", "wide")
 _BULK = names("--all -l --selector --field-selector -A --all-namespaces -f --filename -k --kustomize --raw")
@@ -35,7 +40,7 @@ def _kubectl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     match verb:
         case ("get",) if _shows_secrets(parsed, rest):
             found = [*found, Effect("read", f"kubectl get {_shown(rest)}", ("elsewhere", "credentials"), detail="get")]
-        case ("delete",) if rest and _resources(rest) <= _REPLACED and not parsed.has(_BULK):
+        case ("delete",) if _comes_back(parsed, rest, found):
             found = [msgspec.structs.replace(made, kind="change") if made.kind == "destroy" else made for made in found]
         case ("cp",):
             found, looks = _copied(call, row, found, rest, ground), False
@@ -59,6 +64,14 @@ def _driver(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
 def _logs_in(call: Call, parsed: Parsed, ground: Ground) -> bool:
     """Whether it is known that no program is started to log in: a kubeconfig may name one."""
     return cluster(call, parsed, ground).starts == ""
+
+
+def _comes_back(parsed: Parsed, rest: tuple[str, ...], found: list[Effect]) -> bool:
+    """Whether what is deleted is made again: by its controller, or from its file on a cluster of this machine."""
+    kinds = _resources(rest) if rest else set()
+    if any("service" in made.places for made in found):
+        return kinds.isdisjoint(_HOLDERS) and not parsed.has(frozenset({"--all", "-A", "--all-namespaces", "--raw"}))
+    return bool(rest) and kinds <= _REPLACED and not parsed.has(_BULK)
 
 
 def _resources(words: tuple[str, ...]) -> set[str]:
