@@ -7,6 +7,7 @@ printed on such a path is not known either, unless it is nothing.
 from __future__ import annotations
 
 import posixpath
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from reflexd.shell import syntax
@@ -31,17 +32,25 @@ _DECODERS = frozenset(
 
 
 def sequence(script: Script, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
-    return _nodes(script, node.named_children, stdin, fed, nest)
+    return _nodes(script, node, node.named_children, stdin, fed, nest)
 
 
-def _nodes(script: Script, nodes: list[syntax.Node], stdin: str | None, fed: str, nest: int) -> str | None:
+def _nodes(
+    script: Script, parent: syntax.Node, nodes: list[syntax.Node], stdin: str | None, fed: str, nest: int
+) -> str | None:
+    """One after the other; `nodes` are children of `parent`."""
     printed: str | None = ""
+    background = _in_background(parent)
     for child in nodes:
-        after = child.next_sibling
         # What runs in the background runs in a shell of its own.
-        within = script.sub(script.shell.copy()) if after is not None and after.type == "&" else script
+        within = script.sub(script.shell.copy()) if child.id in background else script
         printed = _joined(printed, within.node(child, stdin, fed, nest))
     return printed
+
+
+def _in_background(parent: syntax.Node) -> frozenset[int]:
+    """The nodes before an &. Asking each for its sibling would walk all of them for every one."""
+    return frozenset(one.id for one, after in pairwise(parent.children) if after.type == "&")
 
 
 def _joined(first: str | None, second: str | None) -> str | None:
@@ -126,9 +135,11 @@ def condition(script: Script, node: syntax.Node, stdin: str | None, fed: str, ne
         children = [c for c in clause.children if c.type not in ("elif_clause", "else_clause")]
         then = next((i for i, c in enumerate(children) if c.type == "then"), -1)
         asked = [c for c in children[: max(then, 0)] if c.is_named]
-        output = _joined(output, _nodes(script, asked, stdin, fed, nest))
+        output = _joined(output, _nodes(script, clause, asked, stdin, fed, nest))
         branch = script.sub(script.shell.copy())
-        output = _joined(output, _nodes(branch, [c for c in children[then + 1 :] if c.is_named], stdin, fed, nest))
+        output = _joined(
+            output, _nodes(branch, clause, [c for c in children[then + 1 :] if c.is_named], stdin, fed, nest)
+        )
         ends.append(branch.shell)
         complete = complete or clause.type == "else_clause"
     if not complete:
