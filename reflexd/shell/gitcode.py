@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -64,6 +65,21 @@ def held(call: Call) -> Unwrapped | None:
     if not texts and not commands and not opaque:
         return None
     return Unwrapped(commands=commands, code=texts, opaque=tuple(opaque))
+
+
+def subcommand(call: Call) -> tuple[str, tuple[str, ...], str]:
+    """The subcommand, its words, and the directory that git works from; empty where there is none."""
+    args, cwd = call.argv[1:], call.cwd
+    i = 0
+    while i < len(args) and args[i].startswith("-"):
+        name, equals, value = args[i].partition("=")
+        if not equals and name in _VALUED | {"-c", "--config-env"}:
+            value = args[i + 1] if i + 1 < len(args) else ""
+            i += 1
+        if name in ("-C", "--git-dir") and value:
+            cwd = posixpath.normpath(posixpath.join(cwd, value))
+        i += 1
+    return (args[i], args[i + 1 :], cwd) if i < len(args) else ("", (), cwd)
 
 
 def _by_subcommand(sub: str, rest: tuple[str, ...]) -> Iterable[str]:

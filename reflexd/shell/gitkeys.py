@@ -41,6 +41,7 @@ class _Key(Struct, frozen=True, forbid_unknown_fields=True):
 
 class _Data(Struct, frozen=True, forbid_unknown_fields=True):
     gitkeys: int
+    others: str
     groups: dict[str, str]
     programs: dict[str, str]
     key: tuple[_Key, ...]
@@ -111,11 +112,19 @@ def _touches(key: str, subcommand: str) -> bool:
         return False
     for on in row.on:
         if on == ".":
-            if key.partition(".")[2].removesuffix(".command") == subcommand:
+            named_one = key.partition(".")[2].removesuffix(".command")
+            if named_one == subcommand and not (key.startswith("alias.") and subcommand in _own()):
                 return True
         elif (on == "*" and subcommand not in row.but.split()) or subcommand in _subcommands(on):
             return True
     return False
+
+
+@functools.cache
+def _own() -> frozenset[str]:
+    """The subcommands that git brings along."""
+    known = data()
+    return frozenset(word for words in (known.others, *known.groups.values()) for word in words.split())
 
 
 @functools.cache

@@ -23,7 +23,7 @@ def repository(path: str, context: Context) -> Sighting:
     if isinstance(found, Unread):
         return Sighting(problem=found.detail or found.why)
     config = gitconfig.read(found, env, context.home)
-    runs = tuple((PREFIX + key, value) for key, value in dict(_runs(found, config, env)).items())
+    runs = tuple((PREFIX + key, value) for key, value in dict.fromkeys(_runs(found, config, env)))
     if found is None:
         return Sighting(problem=config.problem or "missing", pairs=runs)
     problem = config.problem

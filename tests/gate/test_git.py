@@ -8,7 +8,10 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from reflexd.types import Decision
+from reflexd.core.decide import decide
+from reflexd.core.policy import shipped
+from reflexd.sight.look import understood
+from reflexd.types import Context, Decision, Origin, Shell, ToolCall
 
 from .judge import judge
 
@@ -26,3 +29,66 @@ CASES = [msgspec.json.decode(line, type=Case) for line in DATA.splitlines() if l
 def test_a_case_gets_the_decision_it_should(case: Case) -> None:
     verdict = judge(case.command)
     assert verdict.decision is case.expected, (verdict.rule, verdict.reason)
+
+
+# ---- settings that lie in the repository ------------------------------------------
+
+ALIASES = """
+[alias]
+	st = status
+	undo = reset --hard
+	nuke = "!rm -rf ~"
+	remove = !rm -rf
+	again = nuke
+	round = round
+	log = "!rm -rf ~"
+	wipe = "!f() { rm -rf \\"$1\\"; }; f"
+"""
+PROGRAMS = """
+[filter "x"]
+	clean = rm -rf ~
+[core]
+	pager = rm -rf ~
+"""
+CONFIGURED = [
+    ("git st", "pass"),
+    ("git undo", "ask"),
+    ("git nuke", "deny"),
+    ("git again", "deny"),
+    ("git -C src nuke", "deny"),
+    ("cd src && git nuke", "deny"),
+    ("sudo git nuke", "deny"),
+    ("git remove ~", "deny"),
+    ("git wipe ~", "deny"),
+    ("git remove build", "pass"),
+    ("git round", "pass"),
+    ("git log", "pass"),  # an alias takes no place of git's own
+    ("git -C set add .", "deny"),
+    ("git -C set log", "deny"),
+    ("cd set && git config --list", "deny"),
+    ("git -C set rev-parse HEAD", "pass"),
+    ("git push origin feat", "pass"),
+    ("git -C bare status", "deny"),
+    ("git --git-dir=bare status", "deny"),
+    ("git --git-dir bare rev-list HEAD", "deny"),
+    ("cd bare/refs && git status", "deny"),
+    ("git -C bare remote -v", "pass"),
+]
+
+
+@pytest.mark.parametrize(("command", "expected"), CONFIGURED)
+def test_what_a_repository_says_is_run_too(command: str, expected: str, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    project = home / "proj"
+    bare = "[core]fsmonitor = rm -rf ~\n"
+    for name, settings in ((".git", ALIASES), ("set/.git", PROGRAMS), ("bare", bare)):
+        directory = project / name
+        (directory / "objects").mkdir(parents=True)
+        (directory / "refs").mkdir()
+        (directory / "HEAD").write_text("ref: refs/heads/main\n")
+        (directory / "config").write_text(settings)
+    (project / "src").mkdir()
+    context = Context(cwd=str(project), home=str(home))
+    event = ToolCall(Origin("claude", "PreToolUse", cwd=context.cwd), "Bash", Shell(command))
+    verdict = decide(event, understood(Shell(command), context), context, shipped())
+    assert verdict.decision == expected, (verdict.rule, verdict.reason)
