@@ -33,7 +33,7 @@ def sighting(server: str, context: Context) -> Sighting:
     pairs = []
     for path in _files(context):
         started = _started(path, context.cwd)
-        pairs += [(path, command) for name, command in started if name in (plain(server), "*")]
+        pairs += [(path, command) for name, command in started if name in (server, "*")]
     return Sighting(pairs=tuple(pairs))
 
 
