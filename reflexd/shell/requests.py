@@ -73,13 +73,13 @@ def _one(call: Call, words: Words, ground: Ground) -> list[Effect]:
     if words.value("--unix-socket", "--abstract-unix-socket") is None:
         headers = words.all("-H", "--header")
         for url in urls:
-            found.extend(_asked(call, url, method, "\n".join((*data, *words.all(*_FORMS))), headers, signed))
+            found.extend(_asked(call, url, method, "\n".join((*data, *words.all(*_FORMS))), headers, signed, ground))
             found.extend(_sent(call, url, sent, (*uploads, *forms), ground))
             found.extend(_elsewhere(call, words, url))
             if UNKNOWN in url:  # an address can carry what other programs print
-                found.append(Effect("connect", shown(url), web.lies(url), detail=call.name))
+                found.append(Effect("connect", shown(url), web.lies(url, ground), detail=call.name))
             if "-" in (*sent, *uploads) and not (signed or any(map(_KEYED.search, headers))):
-                found.extend(_piped(call, url))
+                found.extend(_piped(call, url, ground))
     if words.has("-K", "--config"):
         found.append(
             Effect("change", f"{call.name} with a file of options", ("elsewhere", "unknown"), detail=call.name)
@@ -101,9 +101,9 @@ def _elsewhere(call: Call, words: Words, url: str) -> list[Effect]:
     return [Effect("change", f"{call.name} {shown(url)}", ("elsewhere", "unknown"), detail=call.name)]
 
 
-def _piped(call: Call, url: str) -> list[Effect]:
+def _piped(call: Call, url: str, ground: Ground) -> list[Effect]:
     """What another program prints goes to a host that asks for no key."""
-    where = web.lies(url)
+    where = web.lies(url, ground)
     if "service" in where or call.fed in ("", "text") or call.stdin is not None or ordinary(web.host(url)):
         return []
     return [Effect("send", f"standard input to {web.host(url)}", (*where, "unknown"), detail=call.name)]
@@ -118,11 +118,13 @@ def _implied(words: Words, uploads: bool) -> str:
     return "POST" if words.has(*_DATA, *_FORMS, "--form-string") else "GET"
 
 
-def _asked(call: Call, url: str, method: str, body: str, headers: tuple[str, ...], signed: bool) -> list[Effect]:
+def _asked(
+    call: Call, url: str, method: str, body: str, headers: tuple[str, ...], signed: bool, ground: Ground
+) -> list[Effect]:
     override = next((found[1] for header in headers if (found := _OVERRIDE.search(header))), "")
     keyed = signed or any(map(_KEYED.search, headers)) or _IN_URL.search(url) is not None
     request = web.Request(url, _method(override or method), f"{body}\n{call.stdin or ''}", keyed)
-    return web.effects(request, call.name)
+    return web.effects(request, call.name, ground)
 
 
 def _method(spelled: str) -> str:
@@ -132,7 +134,7 @@ def _method(spelled: str) -> str:
 
 def _sent(call: Call, url: str, files: tuple[str, ...], uploads: tuple[str, ...], ground: Ground) -> list[Effect]:
     """Files that leave this machine: a body is how one speaks to a service, an upload hands a file over."""
-    where = web.lies(url)
+    where = web.lies(url, ground)
     if "service" in where:
         return []
     found: dict[Effect, None] = {}
@@ -183,7 +185,7 @@ def _wget(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     method = _last(words, "--method") or ("POST" if bodies or data or words.has("--post-data") else "GET")
     signed = words.has("--user", "--password", "--http-user", "--http-password", "--load-cookies", "--certificate")
     for url in words.operands:
-        found.extend(_asked(call, url, method, "\n".join(data), words.all("--header"), signed))
+        found.extend(_asked(call, url, method, "\n".join(data), words.all("--header"), signed, ground))
         found.extend(_sent(call, url, bodies, bodies, ground))
     return found, False
 
@@ -213,7 +215,7 @@ def _httpie(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     raw = words.value("--raw") or ""
     method = method or ("POST" if data or raw or call.fed else "GET")
     body = "\n".join((raw, *(item[0] for item in data)))
-    found.extend(_asked(call, url, method, body, headers, words.has("-a", "--auth", "--session", "--cert")))
+    found.extend(_asked(call, url, method, body, headers, words.has("-a", "--auth", "--session", "--cert"), ground))
     found.extend(_sent(call, url, files, uploads, ground))
     return found, False
 

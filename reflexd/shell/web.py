@@ -12,7 +12,8 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from reflexd.shell.fields import shown
-from reflexd.shell.realms import ordinary, production
+from reflexd.shell.places import Ground
+from reflexd.shell.realms import means_production, ordinary
 from reflexd.types import Effect, EffectKind, Place
 
 _LOCAL = re.compile(
@@ -55,20 +56,20 @@ def is_local(url: str) -> bool:
     return bool(_LOCAL.match(host(url))) or shown(url).startswith((":", "/"))
 
 
-def lies(url: str) -> tuple[Place, ...]:
+def lies(url: str, ground: Ground) -> tuple[Place, ...]:
     """Where what a URL names is kept."""
     if is_local(url):
         return ("service",)
-    return ("elsewhere", "production") if production(host(url)) else ("elsewhere",)
+    return ("elsewhere", "production") if means_production(host(url), ground) else ("elsewhere",)
 
 
-def effects(request: Request, program: str) -> list[Effect]:
+def effects(request: Request, program: str, ground: Ground) -> list[Effect]:
     """What a service is asked to do; nothing for a request that only asks."""
     does = _does(request)
     if does is None:
         return []
     kind, certain = does
-    where = lies(request.url)
+    where = lies(request.url, ground)
     if "service" in where:
         kind = "change"
     elif not certain and "production" not in where and not ordinary(host(request.url)):

@@ -175,3 +175,18 @@ def test_a_container_engine_may_be_another_machines() -> None:
     seen = {Want("file", f"{HOME}/.docker/config.json"): Sighting(text='{"auths": {}, "currentContext": "prod-1"}')}
     assert lies(understood("docker volume rm x", seen), "destroy") == ("elsewhere", "production")
     assert lies(understood("docker volume rm x", {}), "destroy") == ("service",)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("kubectl --context blue-1 delete ns web", "destroy"),
+        ("curl -X DELETE https://blue-1/x", "destroy"),
+        ("rsync -a --delete dist/ blue-1:/srv/x/", "change"),
+        ("ssh blue-1 docker volume rm x", "destroy"),
+    ],
+)
+def test_a_person_names_what_else_is_production(command: str, kind: str) -> None:
+    named = Context(cwd=CWD, home=HOME, production=("blue-*",))
+    assert "production" in lies(facts(Shell(command), named), kind)
+    assert "production" not in lies(facts(Shell(command), Context(cwd=CWD, home=HOME)), kind)
