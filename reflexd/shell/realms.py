@@ -126,7 +126,8 @@ def places(realm: str, call: Call, parsed: Parsed, ground: Ground) -> tuple[Plac
     remote = bool(hosts)
     learned, near = _learned(known, call, parsed, ground, named) if not remote else ((), False)
     named = (*named, *learned)
-    near = near or (bool(named) and all(_matches(name, known.local) for name in named))
+    if near is None:
+        near = bool(named) and all(_matches(name, known.local) for name in named)
     if near and not remote and not any(means_production(text, ground) for text in learned):
         return ("service",)
     if not named and known.here and not remote:
@@ -164,16 +165,16 @@ def _named(realm: Realm, call: Call, parsed: Parsed, ground: Ground) -> tuple[st
 
 def _learned(
     realm: Realm, call: Call, parsed: Parsed, ground: Ground, named: tuple[str, ...]
-) -> tuple[tuple[str, ...], bool]:
-    """What files on the disk add to what is named, and whether that is known to be on this machine."""
+) -> tuple[tuple[str, ...], bool | None]:
+    """What files on the disk add to what is named, and whether that is on this machine, None where they do not say."""
     if realm.kubeconfig:
         found = cluster(call, parsed, ground)
         files = {value for name, value in variables(call, ground) if name == "KUBECONFIG"}
         contexts = set(named) - files
         if contexts and not (found.names and found.names[0] in contexts):
-            return (), False  # another context than the one that was looked up
-        return found.names, any(_matches(text, realm.local) for text in (found.server, *found.names[:1]) if text)
-    return ((), False) if named else (told(realm.told, call, parsed, ground), False)
+            return (), None  # another context than the one that was looked up
+        return found.names, _matches(found.server, realm.local) if found.server or found.told else None
+    return ((), None) if named else (told(realm.told, call, parsed, ground), None)
 
 
 def _around(realm: Realm, call: Call, parsed: Parsed, ground: Ground, named: bool) -> Iterable[str]:

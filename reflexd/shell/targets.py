@@ -81,11 +81,15 @@ def _path(file: str, call: Call, parsed: Parsed, ground: Ground) -> str:
 
 
 class Cluster(Struct, frozen=True):
-    """`names`: of the context, its cluster, its namespace, and the server's URL. `starts`: a program that logs in."""
+    """`names`: of the context, its cluster, its namespace, and the server's URL. `starts`: a program that logs in.
+
+    `told`: there is a kubeconfig, so that a context is what it says, whatever it is called.
+    """
 
     names: tuple[str, ...] = ()
     server: str = ""
     starts: str = "?"
+    told: bool = False
 
 
 def cluster(call: Call, parsed: Parsed, ground: Ground) -> Cluster:
@@ -103,7 +107,9 @@ def cluster(call: Call, parsed: Parsed, ground: Ground) -> Cluster:
     if pairs and not wanted and f"cluster:{context}" not in pairs:
         # Choosing a context that is not there fails, and the next call goes where the last one did.
         names.append(pairs.get("current-context", ""))
-    return Cluster(tuple(filter(None, names)), pairs.get(f"server:{context}", ""), pairs.get(f"exec:{context}", "?"))
+    made = any(name == "kube_context" and value == context for name, value in ground.chosen)
+    server, starts = pairs.get(f"server:{context}", ""), pairs.get(f"exec:{context}", "?")
+    return Cluster(tuple(filter(None, names)), server, starts, bool(pairs) and not made)
 
 
 def _pairs(sightings: list[Sighting | None]) -> dict[str, str] | None:

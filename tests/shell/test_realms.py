@@ -104,6 +104,17 @@ def test_a_context_that_is_named_is_looked_up() -> None:
     assert lies(understood("kubectl --context blue delete ns web", seen), "destroy") == ("elsewhere", "unknown")
 
 
+def test_a_context_is_where_it_leads_and_not_what_it_is_called() -> None:
+    pairs = (("cluster:kind-x", "c"), ("server:kind-x", "https://a.eks.example"))
+    renamed = {Want("kube", KUBECONFIG): Sighting(pairs=(("current-context", "kind-x"), *pairs))}
+    assert lies(understood("kubectl delete ns web", renamed), "destroy") == ("elsewhere", "unknown")
+    assert lies(understood("kubectl --context kind-x delete ns web", renamed), "destroy") == ("elsewhere", "unknown")
+    seen = {Want("kube", KUBECONFIG): kubeconfig("prod-eu")}
+    assert lies(understood("kubectl --context kind-y delete ns web", seen), "destroy") == ("elsewhere", "unknown")
+    made = understood("kind create cluster --name y && kubectl --context kind-y delete ns web", seen)
+    assert lies(made, "destroy") == ("service",)
+
+
 def test_several_kubeconfigs_are_one() -> None:
     seen = {
         Want("kube", f"{HOME}/a"): Sighting(pairs=(("current-context", "prod-eu"),)),
