@@ -24,9 +24,11 @@ CONVENTIONAL = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "just": ("justfile", "Justfile", ".justfile"),
     "deno-task": ("deno.json", "deno.jsonc"),
+    "task": ("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml"),
+    "toml-task": ("mise.toml", ".mise.toml"),
 }
 """Names that a program tries in this order, where none is given."""
-_OPTIONAL = frozenset({"package-install", "composer-script", "deno-task", "python-script", "python-module"})
+_OPTIONAL = names("package-install composer-script deno-task python-script python-module task toml-task")
 _BY_NAME = _OPTIONAL | {"package-script", "package-scripts"}
 """Kinds of which it is no news that the file is not there."""
 _INCLUDED = re.compile(r"^ *(?P<optional>[-s])?include +(?P<files>[^#$%*?\n]+)$", re.M)

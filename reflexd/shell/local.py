@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from reflexd.shell import buildfiles, foreign, justfile, makefile, packagejson, pyscripts, sedcode
+from reflexd.shell import buildfiles, foreign, justfile, makefile, packagejson, pyscripts, sedcode, taskfile
 from reflexd.shell.calls import Call, Local
 from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.fields import PIPED, UNKNOWN
@@ -23,6 +23,8 @@ READERS: dict[str, Reader] = {
     "package-install": packagejson.read_install,
     "composer-script": packagejson.read_composer,
     "deno-task": packagejson.read_deno,
+    "task": taskfile.read,
+    "toml-task": taskfile.read_toml,
     "python-script": pyscripts.read,
     "python-module": pyscripts.read_module,
     "ninja": buildfiles.ninja,
@@ -123,6 +125,21 @@ def _npm(call: Call) -> Named | None:
     return Named("package-script", file, (*rest, *call.argv[len(words) + 2 :]), below)
 
 
+def _task(call: Call) -> Named | None:
+    found = split(_until(call.argv[1:]), names("-t --taskfile -d --dir -o --output -C --concurrency -I --interval"))
+    if found.has("-l", "--list", "-a", "--list-all", "--version", "-h", "--help", "--summary", "-i", "--init"):
+        return None
+    file = found.value("-t", "--taskfile") or "Taskfile.yml"
+    return Named("task", file, found.operands, found.value("-d", "--dir") or "")
+
+
+def _tabled(call: Call) -> Named | None:
+    """mise run NAME, cargo make NAME"""
+    words = split(_until(call.argv[1:]), names("-C --cd -j --jobs -E --env --makefile --profile")).operands
+    verb, file = ("make", "Makefile.toml") if call.name == "cargo" else ("run", "mise.toml")
+    return Named("toml-task", file, words[1:]) if words[:1] == (verb,) and words[1:] else None
+
+
 def _run_all(call: Call) -> Named | None:
     """npm-run-all and concurrently: several scripts by their names."""
     words = split(
@@ -176,6 +193,8 @@ _FINDERS: dict[str, Callable[[Call], Named | None]] = {
     "cmake": _cmake,
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _npm),
     **dict.fromkeys(("npm-run-all", "npm-run-all2", "run-s", "run-p", "concurrently"), _run_all),
+    "task": _task,
+    **dict.fromkeys(("mise", "cargo"), _tabled),
     "composer": _composer,
     "deno": _deno,
     **dict.fromkeys(("poe", "pdm", "hatch", "rye"), _poe),

@@ -20,7 +20,7 @@ from reflexd.shell.options import command_at, names, split
 from reflexd.shell.packagejson import SCRIPT
 from reflexd.shell.packages import is_local, package, source
 from reflexd.shell.places import Ground
-from reflexd.shell.programs import find_operation, with_subcommands
+from reflexd.shell.programs import find_operation, find_row, with_subcommands
 from reflexd.shell.programs import known as known_programs
 from reflexd.types import Effect
 
@@ -81,15 +81,13 @@ PARENTS_MAX = 4  # directories above the working one in which a project's tools 
 def fetched(call: Call, name: str, ground: Ground) -> list[Effect] | None:
     """What the runner brings in, as effects; None where `call` is no runner."""
     title, args = name, call.argv[1:]
-    if title not in RUNNERS:
-        words = [i for i, word in enumerate(args) if not word.startswith("-")][:2]
-        for depth in range(1, len(words) + 1):
-            title = " ".join((name, *(args[i] for i in words[:depth])))
-            if title in RUNNERS and words[depth - 1] < depth + 4:
-                args = args[words[depth - 1] + 1 :]
-                break
-        else:
+    base = find_row(name)
+    valued = base.with_value if base else frozenset()
+    while title not in RUNNERS:
+        args = args[command_at(args, valued) :]
+        if not args or title.count(" ") == 2:
             return None
+        title, args = f"{title} {args[0]}", args[1:]
     runner = RUNNERS[title]
     at = command_at(args, runner.with_value)
     options, rest = args[:at], args[at:]

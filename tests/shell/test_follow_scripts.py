@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reflexd.shell import justfile, packagejson, pyscripts
+from reflexd.shell import justfile, packagejson, pyscripts, taskfile
 from reflexd.shell.calls import Local
 from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.local import READERS
@@ -119,6 +119,46 @@ def test_a_recipe_for_another_program_is_given_to_it() -> None:
     assert justfile.read("import 'x.just'\na:\n  ls\n", local()).opaque
 
 
+TASKS = """version: '3'
+vars:
+  NOW:
+    sh: rm now
+tasks:
+  default:
+    deps: [lint, "test"]
+    cmds:
+      - echo {{.NOW}}
+      - task: build
+      - cmd: rm "x y"
+      - |
+        rm a
+        rm b
+  lint: rm lint
+  test:
+    desc: "rm: no command"
+    cmds:
+    - 'rm test'
+  build:
+    cmd: rm build
+    env: {A: rm env}
+"""
+
+
+def test_what_a_taskfile_runs() -> None:
+    assert plain(taskfile.read(TASKS, local("test"))) == ["rm now", "rm test"]
+    ran = ["rm now", "rm lint", "rm test", "rm build", "echo ${RANDOM}", 'rm "x y"', "rm a\nrm b"]
+    assert plain(taskfile.read(TASKS, local())) == ran
+    assert plain(taskfile.read(TASKS, local("gone"))) == ["rm now"]
+    assert taskfile.read("includes:\n  x: ./x\n", local()).opaque
+
+
+def test_what_a_table_of_tasks_runs() -> None:
+    text = '[tasks]\nc = "rm c"\na = {run = ["rm a", "ls"], depends = ["b"]}\nb = {command = "rm", args = ["b"]}\n'
+    assert plain(taskfile.read_toml(text, local("a"))) == ["rm b", "rm a", "ls"]
+    assert plain(taskfile.read_toml(text, local("c"))) == ["rm c"]
+    assert taskfile.read_toml("[", local("a")).opaque
+
+
 PIECES = st.sampled_from(
     [
         '{"scripts":',
@@ -148,6 +188,10 @@ PIECES = st.sampled_from(
         "alias a := b",
         '"a":"run-s b"',
         "import 'x'",
+        "tasks:\n",
+        "- ",
+        "|\n",
+        "cmds:",
         "\\\n",
         "é",
     ]
@@ -171,13 +215,15 @@ def test_any_text_can_be_read(text: str, kind: str) -> None:
         "x := '" * 50_000,
         "a: " + "b " * 100_000,
         "a:\n" + "  x\\\n" * 60_000,
+        "- " * 100_000,
+        "tasks:\n" + "  a:\n" * 60_000,
         "`" * 200_001,
         "(" * 200_000,
         "a:\n" + "  x\n" * 50_000,
         "[" * 200_000,
         '"' * 200_000,
     ],
-    ids=range(12),
+    ids=range(14),
 )
 @pytest.mark.parametrize("kind", sorted(READERS))
 def test_hostile_text_is_read_in_bounds(text: str, kind: str) -> None:
