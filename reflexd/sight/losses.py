@@ -6,25 +6,24 @@ Whatever cannot be looked at, or only at too great a cost, counts as lost until 
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
-import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from reflexd.shell.places import data as places
 from reflexd.sight import gitconfig, gitindex
 from reflexd.sight.disk import Budget, Unread, is_file, look, real
-from reflexd.sight.gitconfig import Config, expanded, truth
+from reflexd.sight.gitconfig import Config, truth
 from reflexd.sight.gitindex import GITLINK, TREE, Entry
 from reflexd.sight.gitobjects import Objects
 from reflexd.sight.heads import head_entries
 from reflexd.sight.ignore import Ignores
+from reflexd.sight.made import is_made
 from reflexd.sight.repository import Repository, find
 from reflexd.sight.tally import Losses, Tally
 from reflexd.sight.tracked import Comparer, State
+from reflexd.sight.userfiles import attribute_files, ignore_files
 
 Act = Literal["delete", "clean", "clean ignored", "discard", "discard staged"]
 """delete: the paths go. clean: what git does not track goes below them, with or without what it ignores. discard:
@@ -34,11 +33,6 @@ FILES = 5_000
 BYTES = 64 << 20
 _DEEPEST = 128
 _MOVED_BY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
-_SYSTEM_ATTRIBUTES = "/etc/gitattributes"
-# What programs leave beside sources, ignored by nearly everyone and made again without asking.
-_MADE = re.compile(r".*\.(?:py[co]|o|obj|class|tsbuildinfo)\Z|\.(?:DS_Store|coverage|eslintcache)\Z|Thumbs\.db\Z")
-
-
 _STATES: dict[State, tuple[str, str]] = {
     "same": ("same", ""),
     "changed": ("changed", ""),
@@ -116,16 +110,12 @@ class _Look:
         self._root = real(repository.worktree)
         self._tally = Tally()
         self._ignores = Ignores(
-            self._root, _ignore_files(repository, config, env), budget, truth(config.last("core.ignorecase")) is True
+            self._root, ignore_files(repository, config, env), budget, truth(config.last("core.ignorecase")) is True
         )
         self._user_attributes = any(
-            not isinstance(look(path), Unread)
-            for path in (
-                f"{repository.common}/info/attributes",
-                _SYSTEM_ATTRIBUTES,
-                *_user_files(config, env, "attributes", "attributes"),
-            )
+            not isinstance(look(path), Unread) for path in attribute_files(repository, config, env)
         )
+        self._attributes: dict[str, bool] = {}
         self._device = look(self._root)
 
     def at(self, paths: Iterable[str], recursive: bool, act: Act) -> Losses:
@@ -202,7 +192,7 @@ class _Look:
         holding = name in self._holding or not name
         if not holding and self._ignores.ignored(name, True):
             if act != "clean":
-                self._tally.add("made" if _is_made(name) else "ignored", name)
+                self._tally.add("made" if is_made(name) else "ignored", name)
             return []
         entry = self._tracked.get(name)
         if entry is not None and entry.kind == TREE:
@@ -237,7 +227,7 @@ class _Look:
         if not self._ignores.ignored(name, False):
             self._tally.add("untracked", name)
         elif act != "clean":
-            self._tally.add("made" if _is_made(name) or _MADE.match(os.path.basename(name)) else "ignored", name)
+            self._tally.add("made" if is_made(name) else "ignored", name)
 
     def _judged(
         self, name: str, path: str, seen: os.stat_result, entry: Entry, attributes: bool, stays: bool = False
@@ -246,10 +236,14 @@ class _Look:
         return group, name, why
 
     def _attributes_above(self, name: str) -> bool:
-        above = {"", *_parents(name)}
-        return self._user_attributes or any(
-            not isinstance(look(os.path.join(self._root, parent, ".gitattributes")), Unread) for parent in above
-        )
+        return self._user_attributes or any(map(self._has_attributes, ("", *_parents(name))))
+
+    def _has_attributes(self, directory: str) -> bool:
+        found = self._attributes.get(directory)
+        if found is None:
+            path = os.path.join(self._root, directory, ".gitattributes")
+            found = self._attributes[directory] = not isinstance(look(path), Unread)
+        return found
 
     # ---- putting back -----------------------------------------------------------
 
@@ -283,35 +277,9 @@ def _is_left_lock(path: str, repository: Repository | None) -> bool:
     return real(path).startswith(real(repository.gitdir) + "/")
 
 
-def _is_made(name: str) -> bool:
-    """Whether it lies in what is usually built: a directory by one of the known names, below the worktree."""
-    return _disposable().search("/" + name) is not None
-
-
-@functools.cache
-def _disposable() -> re.Pattern[str]:
-    names = "|".join(re.escape(name).replace(r"\*", "[^/]*") for name in places().disposable.names)
-    return re.compile(f"/(?:{names})(?=/|\\Z)")
-
-
 def _parents(name: str) -> list[str]:
     found = []
     while "/" in name:
         name = name.rpartition("/")[0]
         found.append(name)
     return found
-
-
-def _ignore_files(repository: Repository, config: Config, env: Mapping[str, str]) -> list[str]:
-    return [f"{repository.common}/info/exclude", *_user_files(config, env, "excludes", "ignore")]
-
-
-def _user_files(config: Config, env: Mapping[str, str], kind: str, usual: str) -> list[str]:
-    """The user's own list of what to ignore, or of attributes."""
-    home = env.get("HOME", "")
-    named = config.last(f"core.{kind}file")
-    if named is not None:
-        path = expanded(named, home)
-        return [path] if path else []
-    base = env.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
-    return [f"{base}/git/{usual}"] if base else []

@@ -6,11 +6,9 @@ import os
 import shutil
 import socket
 import struct
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from reflexd.sight.disk import Budget, Unread
 from reflexd.sight.gitconfig import read
@@ -135,6 +133,54 @@ def test_repositories_inside(clone: World) -> None:
     assert deleting(clone, "src").recoverable
     clone.git("init", "-q", str(clone.work / "src/other"))
     assert deleting(clone, "src/other").why == "src/other: a repository of its own"
+
+
+def test_submodules_and_worktrees_have_their_own(clone: World) -> None:
+    lib = clone.root / "lib"
+    clone.git("init", "-q", str(lib))
+    (lib / "f").write_text("x")
+    clone.git("add", "-A", cwd=lib)
+    clone.git("commit", "-q", "-m", "x", cwd=lib)
+    clone.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(lib), "lib")
+    assert deleting(clone, "lib/f") == Losses(True, same=Some(1, ("f",)))
+    clone.write("lib/f", "y")
+    assert not deleting(clone, "lib/f").recoverable
+    side = clone.root / "side"
+    clone.git("worktree", "add", "-q", str(side))
+    assert lost([str(side / "src")], True, clone.env).same.count == 2
+    assert not lost([str(side)], True, clone.env).recoverable
+    (side / "src/a").write_text("changed")
+    assert not lost([str(side / "src")], True, clone.env).recoverable
+    assert deleting(clone, "src").recoverable
+
+
+def test_longer_hashes(world: World) -> None:
+    world.git("init", "-q", "--object-format=sha256")
+    world.write("a/b", "1")
+    world.git("add", "-A")
+    os.utime(world.work / "a/b")
+    assert deleting(world, "a").recoverable
+    world.write("a/b", "2")
+    assert not deleting(world, "a").recoverable
+
+
+def test_what_may_not_be_read(clone: World) -> None:
+    """As root it can be read, and is what it is: untracked."""
+    clone.write("src/closed/x", "x")
+    (clone.work / "src/closed").chmod(0)
+    assert not deleting(clone, "src").recoverable
+    (clone.work / "src/closed").chmod(0o700)
+
+
+def test_in_several_threads(clone: World) -> None:
+    clone.write("src/a", "A\n")
+    clone.write(".gitignore", "*.log\n[a-z]*.tmp\n**/gen*/\n")
+    names = ["src", "src/deep", "c", ".gitignore"]
+    for number in range(20):
+        clone.write(f"src/deep/{number}x.tmp")
+    expected = [deleting(clone, name) for name in names]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda name: deleting(clone, name), names * 20)) == expected * 20
 
 
 def test_outside_and_elsewhere(clone: World) -> None:
@@ -350,109 +396,3 @@ def test_lists_of_the_user_and_of_the_repository(clone: World) -> None:
     assert not deleting(clone, "out", XDG_CONFIG_HOME="/nowhere").recoverable
     clone.git("config", "core.excludesFile", "~/none")
     assert not deleting(clone, "out").recoverable
-
-
-# ---- whatever was done before ----------------------------------------------------
-
-FILES = ["a", "d/a", "d/b", "d/e/c", "d/build/x", "build/y", "d/x.log"]
-STEP = st.sampled_from(
-    [
-        "write",
-        "same",
-        "touch",
-        "remove",
-        "add",
-        "add all",
-        "commit",
-        "reset",
-        "link",
-        "mkdir",
-        "chmod",
-        "stash",
-        "hide",
-        "gc",
-    ]
-)
-
-
-def do(world: World, step: str, name: str, text: str) -> None:
-    path = world.work / name
-    match step:
-        case "write" | "same" if not path.is_dir() and not path.parent.is_file():
-            world.write(name, text if step == "write" or not path.is_file() else path.read_bytes())
-        case "touch" if path.exists():
-            os.utime(path)
-        case "remove" if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        case "remove" | "link" if path.parent.is_dir() and not path.is_dir():
-            path.unlink(missing_ok=True)
-            path.symlink_to("a") if step == "link" else None
-        case "mkdir" if not path.exists() and not path.is_symlink():
-            path.mkdir(parents=True, exist_ok=True)
-        case "chmod" if path.is_file():
-            path.chmod(0o755)
-        case "add":
-            world.run("add", "-f", name)
-        case "add all":
-            world.run("add", "-A")
-        case "commit":
-            world.run("commit", "-q", "-m", "x")
-        case "reset":
-            world.run("reset", "-q", name)
-        case "stash":
-            world.run("stash", "-q")
-        case "hide":
-            world.run("update-index", "--assume-unchanged", name)
-        case "gc":
-            world.run("repack", "-q", "-a", "-d")
-
-
-def contents(world: World) -> dict[str, bytes]:
-    found = {}
-    for directory, names, files in os.walk(world.work):
-        names[:] = [name for name in names if name not in (".git", "build")]
-        for name in files + [name for name in names if os.path.islink(os.path.join(directory, name))]:
-            path = Path(directory, name)
-            found[str(path)] = os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
-    return found
-
-
-@given(
-    steps=st.lists(st.tuples(STEP, st.sampled_from(FILES), st.sampled_from(["1", "2", "a\r\n"])), max_size=8),
-    target=st.sampled_from([*FILES, "d", "d/e", "d/build", "build"]),
-    crlf=st.sampled_from(["false", "true", "input"]),
-)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_is_called_recoverable_comes_back(
-    lasting_world: World, steps: list[tuple[str, str, str]], target: str, crlf: str
-) -> None:
-    world = lasting_world
-    shutil.rmtree(world.work)
-    world.work.mkdir()
-    world.clone(_dot_gitignore="build/\n*.log\n", a="1", d__a="1", d__e__c="2")
-    world.git("config", "core.autocrlf", crlf)
-    for step, name, text in steps:
-        do(world, step, name, text)
-    before = contents(world)
-    path = world.work / target
-    found = deleting(world, target)
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-    for name in world.git("ls-files", "-z").split("\0"):
-        if not os.path.lexists(world.work / name):
-            world.run("-c", "core.autocrlf=false", "checkout-index", "-f", "--", name)
-    if found.recoverable:
-        assert contents(world) | before == contents(world)
-    else:
-        assert found.why
-
-
-@given(
-    st.text(max_size=30).filter(lambda text: "/" not in text), st.sampled_from(["delete", "clean", "discard staged"])
-)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_no_path_raises(lasting_world: World, name: str, act: Act) -> None:
-    lost([f"{lasting_world.work}/{name}"], True, lasting_world.env, act)
-    lost([name], True, {}, act)
