@@ -18,18 +18,19 @@ LANGUAGES = frozenset({"python", "js", "ruby", "php", "perl", "elixir"})
 _SQL = re.compile(r"\s*(?:drop|truncate|delete|alter|insert|update|create|grant|revoke|merge|replace|with)\b", re.I)
 _HANDED = re.compile(
     r"(?:\bexecute\w*|\bexec|\bexec_query|\b\$?(?:execute|query)Raw\w*|\bquery|\braw|\bstatement|\bunprepared|\bread_sql\w*)"
-    r"\s*\(?\s*(?:(?:\w+\.)?(?:text|raw|sql)\s*\(\s*)?[a-z]?(?P<quote>'''|\"\"\"|['\"`])(?P<text>.{4,4000}?)(?P=quote)",
+    r"\s{0,20}\(?\s{0,20}(?:(?:\w{1,30}\.)?(?:text|raw|sql)\s?\(\s{0,20})?[a-z]?"
+    r"(?P<quote>'''|\"\"\"|['\"`])(?P<text>.{4,2000}?)(?P=quote)",
     re.S | re.I,
 )
 _METHODS = re.compile(
-    r"(?P<ruby>\b[A-Z][\w:]*(?:\.\w+(?:\([^()]*\))?)*?\.(?:delete_all|destroy_all|truncate\w*))\b(?!\s*\()"
-    r"|(?P<models>\b[A-Z]\w*\.(?:delete_all|destroy_all)\s*\(\s*[\w.]*\s*\))"
-    r"|(?P<django>\b\w+\.(?:_default_manager|objects)(?:\.all\(\))?\.(?:all\(\)\.delete|_raw_delete)\s*\()"
-    r"|(?P<laravel>\b[\w\\]+(?:::|->)(?:table\([^()]*\)->)?(?:truncate|dropAllTables|dropIfExists)\s*\()"
-    r"|(?P<alchemy>\.drop_all\s*\()"
-    r"|(?P<prisma>\.\w+\.deleteMany\s*\(\s*(?:\{\s*\}\s*)?\))"
-    r"|(?P<sequelize>\.sync\s*\(\s*\{\s*force\s*:\s*true|\.dropDatabase\s*\()"
+    r"(?P<ruby>\.(?:delete_all|destroy_all|truncate_all|drop_all)\b)"
+    r"|(?P<django>\.(?:_default_manager|objects)(?:\.all\(\))?\.(?:all\(\)\.delete|_raw_delete)\()"
+    r"|(?P<laravel>(?:::|->)(?:table\([^()]{0,80}\)->)?(?:truncate|dropAllTables|dropIfExists)\()"
+    r"|(?P<prisma>\.deleteMany\(\s{0,20}(?:\{\s{0,20}\}\s{0,20})?\))"
+    r"|(?P<sequelize>\.sync\(\s{0,20}\{\s{0,20}force\s{0,4}:\s{0,4}true|\.dropDatabase\()"
 )
+_OBJECT = re.compile(r"[\w.:$>()-]*\Z")
+_OBJECT_MAX = 40
 _OPENED = re.compile(r"\bconnect\w*\s*\(\s*[a-z]?['\"](?P<path>[^'\"]+)['\"]")
 _URL = re.compile(r"['\"](?P<url>(?:postgres\w*|mysql|mariadb|mongodb)(?:\+\w+)?://[^'\"\s]+)['\"]")
 _DROPPED = re.compile(r"drop\s+database\s+(?:if\s+exists\s+)?([\w-]+)", re.I)
@@ -56,7 +57,8 @@ def _calls(code: str) -> Iterator[tuple[str, ...]]:
         elif does in ("changes", "access", "runs"):
             yield ("database-change", *named, " ".join(match["text"].split())[:60])
     for match in _METHODS.finditer(code):
-        yield ("database-call", match[0].rstrip(" ("))
+        held = _OBJECT.search(code[max(0, match.start() - _OBJECT_MAX) : match.start()])
+        yield ("database-call", f"{held[0] if held else ''}{match[0].rstrip(' (')}")
 
 
 def _where(code: str) -> Iterator[str]:
