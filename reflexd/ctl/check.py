@@ -37,7 +37,12 @@ class Answer(Struct, frozen=True):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("command", nargs="?", metavar="CMD", help="the command, or what --tool works on")
+    parser.add_argument(
+        "command",
+        nargs="?",
+        metavar="CMD",
+        help="the command, or what --tool works on: a path, a URL, an MCP tool's arguments as JSON",
+    )
     parser.add_argument("--batch", metavar="FILE", help="judge JSON lines ('-': standard input)")
     parser.add_argument("--tool", default="Bash", help="as Claude Code calls it: Bash, Read, Write, WebFetch, ...")
     parser.add_argument("--cwd", default="", metavar="DIR", help="where the call is made (here)")
@@ -65,7 +70,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _request(args: argparse.Namespace) -> CheckRequest:
-    given = {_FIELDS.get(args.tool, "command"): args.command}
+    field = "args" if args.tool.startswith("mcp__") else _FIELDS.get(args.tool, "command")
+    given = {field: args.command}
     return CheckRequest(args.tool, **given, cwd=_cwd(args.cwd), home=args.home, env=os.environ | dict(args.env))
 
 

@@ -86,6 +86,8 @@ def test_home_and_env_stand_in_for_the_caller_s(world: World) -> None:
         ("WebFetch", "https://example.org", 0),
         ("mcp__files__delete", '{"path": "/"}', 20),
         ("mcp__files__list", '{"path": "/"}', 0),
+        ("mcp__terminal__run", '{"cmd": "rm -rf ~"}', 20),
+        ("mcp__terminal__run", "no JSON", 10),
     ],
 )
 def test_other_tools(world: World, tool: str, what: str, code: int) -> None:

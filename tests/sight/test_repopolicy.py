@@ -97,6 +97,10 @@ def test_links_lead_to_protected_files_all_the_same(home: Path) -> None:
     (home / "way").symlink_to(inside / "infra")
     (inside / "other").symlink_to("infra")
     assert judged("echo x > other/a", inside, home).rule == "repository-protected"
+    patch = "*** Begin Patch\n*** Update File: other/a\n@@\n-a\n+b\n*** End Patch"
+    for tool in (Write("other/a", "x"), Patch(patch), Mcp("fs", "edit_file", '{"path": "other/a"}')):
+        rules = {finding.rule for finding in judged(tool, inside, home).findings}
+        assert "repository-protected" in rules, tool
     assert judged("echo x > way/a", home, home).rule == "repository-protected"
     assert judged("echo x > a", home / "way", home).rule == "repository-protected"
 
