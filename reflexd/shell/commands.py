@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from reflexd.shell import builtins, feeds, filters, foreign, local, sources
+from reflexd.shell import builtins, feeds, filters, foreign, interpreters, local, sources
 from reflexd.shell.calls import Call, Redirect
 from reflexd.shell.carriers import Unwrapped
 from reflexd.shell.fields import BRACKET, GLOB_MARKS, ONE, PIPED, STAR, UNKNOWN, UNSET, known, shown
@@ -37,6 +37,8 @@ _HOOKS = re.compile(
     r"|GIT_PROXY_COMMAND|LESSOPEN)\Z"
 )
 _READS = names("read mapfile readarray")
+_LOADING = {"NODE_OPTIONS": "node", "RUBYOPT": "ruby"}
+"""Variables with options of an interpreter, which may name code that it runs first."""
 _EVALUATES = names("let read unset declare typeset local export readonly test [ [[ printf mapfile")
 
 
@@ -139,6 +141,9 @@ def hooked(script: Script, name: str, value: str, via: tuple[str, ...]) -> None:
         )
     elif name in ("BASH_ENV", "ENV") and known(value.removeprefix(PIPED)):
         run(script, (".", value), (), (), None, "", (*via, name), 1)
+    elif name in _LOADING:
+        for file in interpreters.loaded(value):
+            run(script, (_LOADING[name], file), (), (), None, "", (*via, name), 1)
 
 
 def _unknown_program(

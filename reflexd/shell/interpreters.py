@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec import structs
+
 from reflexd.shell import dbcode, foreign
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
@@ -42,12 +44,23 @@ def unwrap(call: Call) -> Unwrapped | None:
         file = args[at] if at < len(args) else None
         if file is None and not call.fed and _PROMPTING.issuperset(args):
             return Unwrapped(opaque=(f"a bare {call.name} runs whatever is typed into it",))
-        return script(file, args[at + 1 :]) if file else None
+        if file is None:
+            return None
+        found = script(file, args[at + 1 :])
+        return structs.replace(found, files=(*loaded(" ".join(args[:at])), *found.files))
     read = foreign.read(code, language)
     hidden = any(line.strip() in (UNKNOWN, UNSET) for line in code.splitlines())
     opaque = (f"{call.name} runs code that is not known",) if hidden else ()
     told = dbcode.told(code) if language in dbcode.LANGUAGES else ()
     return Unwrapped(commands=(*read.commands, *told), code=read.code, opaque=(*read.opaque, *opaque))
+
+
+_LOADS = re.compile(r"(?:^|\s)(?:-r|--require|--import|--loader|--experimental-loader)[\s=]*((?:\.{1,2}/|/|~/)\S+)")
+
+
+def loaded(options: str) -> tuple[str, ...]:
+    """Files of code that node's or ruby's options have run first."""
+    return tuple(match[1] for match in _LOADS.finditer(options))
 
 
 def script(file: str, arguments: tuple[str, ...], kind: str = "") -> Unwrapped:
