@@ -173,6 +173,15 @@ def _module(call: Call) -> Named | None:
     return Named("python-module", call.argv[at].replace(".", "/") + ".py", call.argv[at + 1 :])
 
 
+def _pip(call: Call) -> Named | None:
+    """pip install DIRECTORY: the project's own setup.py is run."""
+    words = call.argv[2:] if call.name == "uv" and call.argv[1:2] == ("pip",) else call.argv[1:]
+    if words[:1] != ("install",):
+        return None
+    here = next((word for word in words[1:] if re.match(r"\.{1,2}(?:/|\[|\Z)|/", word)), None)
+    return Named("python-module", "setup.py", (), re.sub(r"\[.*", "", here)) if here else None
+
+
 def _poe(call: Call) -> Named | None:
     found = split(call.argv[1:], names("-C --directory -p --project"))
     below = found.value("-C", "--directory", "-p", "--project") or ""
@@ -193,6 +202,7 @@ _FINDERS: dict[str, Callable[[Call], Named | None]] = {
     "cmake": _cmake,
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _npm),
     **dict.fromkeys(("npm-run-all", "npm-run-all2", "run-s", "run-p", "concurrently"), _run_all),
+    **dict.fromkeys(("pip", "pip3", "uv"), _pip),
     "task": _task,
     **dict.fromkeys(("mise", "cargo"), _tabled),
     "composer": _composer,
