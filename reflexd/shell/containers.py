@@ -10,7 +10,7 @@ from reflexd.shell.calls import Call
 from reflexd.shell.fields import UNKNOWN, shown
 from reflexd.shell.hosts import CONTAINER_VALUED, mounts
 from reflexd.shell.operations import by_row, operation
-from reflexd.shell.options import command_at, names, split
+from reflexd.shell.options import names, split
 from reflexd.shell.places import Ground
 from reflexd.shell.programs import find_row
 from reflexd.shell.web import ENGINE_SOCKET
@@ -42,8 +42,8 @@ def _reaching(call: Call, ground: Ground) -> Iterator[Effect]:
     verb = next((i for i, word in enumerate(args) if word in _STARTS), None)
     if verb is None or "compose" in args[:verb]:
         return
-    rest = args[verb + 1 :]
-    options = rest[: command_at(rest, CONTAINER_VALUED)]
+    # Where the options end cannot be told for certain, and the words of the container's own command seldom look so.
+    options = args[verb + 1 :]
     words = split(options, CONTAINER_VALUED)
     reasons = []
     if "--privileged" in options or any(word.startswith("--privileged=") and word[13:] != "false" for word in options):

@@ -28,8 +28,9 @@ _ACCESS_FIELD = re.compile(r"(?:visibility|private|archived|permission|role_name
 def _forge(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     base = find_row(call.name)
     assert base is not None
-    first = parse(call.argv[1:], base).operands[:1]
-    if first == ("api",):
+    outer = parse(call.argv[1:], base)
+    first = outer.operands[:1]
+    if first == ("api",) or (outer.strange and "api" in outer.operands and find_operation(call.name, first) is None):
         return _api(call, ground)
     found = operation(call, call.name, ground)
     return found if found is not None else ([], not first and harmless(call, base, parse(call.argv[1:], base)))
@@ -46,32 +47,34 @@ def _api(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     inputs = [value for name, value in parsed.values if name == "--input"]
     given = next((value for name, value in reversed(parsed.values) if name in ("-X", "--method")), "")
     method = shown(given).upper() or ("POST" if fields or inputs else "GET")
-    path = parsed.operands[1] if len(parsed.operands) > 1 else ""
+    paths = parsed.operands[1:]  # one, unless an option that nobody described has left its value here
     found: list[Effect] = []
     for value in (*(v.partition("=")[2] for v in fields), *(f"@{v}" for v in inputs)):
         made = effect("read", value[1:], call, ground, detail="api") if value.startswith("@") else None
         if made is not None:
             found.append(made)
     body = "\n".join((*fields, call.stdin or ""))
-    if path.endswith("graphql") and not any(mark in body for mark in (UNKNOWN, UNSET)):
+    if any(path.endswith("graphql") for path in paths) and not any(mark in body for mark in (UNKNOWN, UNSET)):
         does = web.mutation(body)
         if does is not None:
             found.append(Effect(does, "api graphql mutation", ("elsewhere",), detail="api"))
         return found, not found and does is None and not parsed.strange
     if method in ("GET", "HEAD"):
         return found, not found and not parsed.strange
-    found.extend(_request(method, shown(path), fields))
+    found.extend(_request(method, tuple(map(shown, paths)), fields))
     return found, False
 
 
-def _request(method: str, path: str, fields: list[str]) -> list[Effect]:
-    _, refs, branch = path.partition("/refs/heads/")
-    if refs and method in ("DELETE", "PATCH"):
+def _request(method: str, paths: tuple[str, ...], fields: list[str]) -> list[Effect]:
+    branch = next((path.partition("/refs/heads/")[2] for path in paths if "/refs/heads/" in path), "")
+    if branch and method in ("DELETE", "PATCH"):
         return [Effect("push", branch, force=True, detail="delete" if method == "DELETE" else "force")]
-    made = Effect("destroy" if method == "DELETE" else "change", f"api {method} {path}", ("elsewhere",), detail="api")
+    made = Effect(
+        "destroy" if method == "DELETE" else "change", " ".join(("api", method, *paths)), ("elsewhere",), detail="api"
+    )
     # A comment or a review is said to people and can be said again; keys and permissions are handed out once.
     names = [field.partition("=")[0] for field in fields]
-    if made.kind == "change" and (_ACCESS.search(path) or any(map(_ACCESS_FIELD.match, names))):
+    if made.kind == "change" and (any(map(_ACCESS.search, paths)) or any(map(_ACCESS_FIELD.match, names))):
         made = msgspec.structs.replace(made, places=("elsewhere", "credentials"))
     elif made.kind == "change" and method not in ("POST", "PATCH", "PUT"):
         made = msgspec.structs.replace(made, places=("elsewhere", "unknown"))

@@ -19,6 +19,7 @@ from reflexd.shell.realms import places
 from reflexd.shell.targets import cluster
 from reflexd.types import Effect
 
+_VERBS = names("get delete cp exec attach")
 _REPLACED = names("po pod pods job jobs job.batch jobs.batch rs replicaset replicasets event events ev lease leases")
 """What a controller makes again."""
 _HOLDERS = names(
@@ -35,14 +36,15 @@ def _kubectl(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     row = find_row("kubectl get")
     assert row is not None
     parsed = parse(call.argv[1:], row)
-    verb, rest = parsed.operands[:1], parsed.operands[1:]
+    at = next((at for at, word in enumerate(parsed.operands) if not parsed.strange or word in _VERBS), 0)
+    verb, rest = parsed.operands[at : at + 1], parsed.operands[at + 1 :]
     found, looks = operation(call, call.name, ground) or ([], False)
     match verb:
         case ("get",) if _shows_secrets(parsed, rest):
             found = [*found, Effect("read", f"kubectl get {_shown(rest)}", ("elsewhere", "credentials"), detail="get")]
         case ("delete",) if _comes_back(parsed, rest, found):
             found = [msgspec.structs.replace(made, kind="change") if made.kind == "destroy" else made for made in found]
-        case ("cp",):
+        case ("cp",) if not parsed.strange:
             found, looks = _copied(call, row, found, rest, ground), False
         case ("exec",) | ("attach",):
             where = places("kube", call, Parsed(parsed.flags, parsed.values, rest, False), ground)
@@ -68,6 +70,8 @@ def _logs_in(call: Call, parsed: Parsed, ground: Ground) -> bool:
 
 def _comes_back(parsed: Parsed, rest: tuple[str, ...], found: list[Effect]) -> bool:
     """Whether what is deleted is made again: by its controller, or from its file on a cluster of this machine."""
+    if parsed.strange:
+        return False
     kinds = _resources(rest) if rest else set()
     if any("service" in made.places for made in found):
         return kinds.isdisjoint(_HOLDERS) and not parsed.has(frozenset({"--all", "-A", "--all-namespaces", "--raw"}))
@@ -87,7 +91,10 @@ def _shows_secrets(parsed: Parsed, rest: tuple[str, ...]) -> bool:
         return True
     outputs = [value for name, value in parsed.values if name in ("-o", "--output", "--template")]
     printed = [output for output in outputs if output.lstrip("=") not in _PLAIN_OUTPUTS]
-    return bool(rest) and bool(printed) and not _SECRETS.isdisjoint(_resources(rest))
+    if not rest or not printed:
+        return False
+    named = set().union(*map(_resources, ((word,) for word in rest))) if parsed.strange else _resources(rest)
+    return not _SECRETS.isdisjoint(named)
 
 
 def _copied(call: Call, row: Row, found: list[Effect], rest: tuple[str, ...], ground: Ground) -> list[Effect]:

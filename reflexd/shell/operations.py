@@ -42,12 +42,13 @@ def operation(call: Call, name: str, ground: Ground) -> tuple[list[Effect], bool
             break  # an option's value was taken for a subcommand
         (title, row), depth, parsed = found, own, read
     group = title if depth else " ".join((other, *shared))
-    if parsed.strange and not row.verbs and subcommands(group):
+    if parsed.strange and subcommands(group):
         hidden = _hidden(
             call, other, base, Parsed(parsed.flags, parsed.values, (*shared, *parsed.operands), True), ground
         )
         if hidden is not None:
-            return hidden
+            told = _by_verb(call, name, row, parsed, ground) if row.verbs else ([], False)
+            return [*hidden[0], *told[0]], False
     shares = find_row(other)
     if shares is not None and other != name and row.realm == shares.realm:
         row = msgspec.structs.replace(row, realm=base.realm)

@@ -194,6 +194,7 @@ _HTTPIE_VALUED = names(
     "-a --auth -A --auth-type -o --output -s --style -p --print -P --pretty --session --session-read-only --proxy"
     " --verify --cert --cert-key --timeout --max-redirects --boundary --raw --format-options"
 )
+_METHODS = web.SAFE | {"POST", "PUT", "PATCH", "DELETE"}
 _ITEM = re.compile(r"(?P<name>[^:=@\s]*)(?P<sign>:=@|=@|:=|==|=|:|@)(?P<value>.*)\Z", re.DOTALL)
 
 
@@ -203,8 +204,9 @@ def _httpie(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     operands = list(words.operands)
     if (words.has("--offline") and not words.has("--no-offline")) or not operands:
         return [], False
-    method = operands.pop(0) if re.fullmatch(r"[A-Za-z]+", operands[0]) and len(operands) > 1 else ""
-    url, items = operands[0], [item for word in operands[1:] if (item := _ITEM.match(word))]
+    at = next((at for at, word in enumerate(operands) if re.search(r"[.:/]", word)), len(operands) - 1)
+    method = next((word for word in operands[:at] if word.upper() in _METHODS), "")
+    url, items = operands[at], [item for word in operands[at + 1 :] if (item := _ITEM.match(word))]
     outputs = words.all("-o", "--output")
     found = [made for word in outputs if (made := effect("write", word, call, ground, detail="http"))]
     headers = tuple(item[0] for item in items if item["sign"] == ":")

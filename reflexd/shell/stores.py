@@ -22,6 +22,7 @@ _GOES = names("rm rb del delete deletefile purge rmdirs cleanup undo")
 _LOOKS = names("ls lsd lsf lsl lsjson list la info stat du size cat head tree version diff check about")
 _MAKES = names("mb mkdir touch settier setmeta tag link rcat copyurl pipe run version-enable")
 _ACCESS = names("acl iam policy anonymous admin setacl setpolicy delpolicy hmac signurl presign share")
+_VERBS = _COPIES | _MOVES | _GOES | _LOOKS | _MAKES | _ACCESS
 _VALUED = names(
     "--profile --endpoint-url --region --exclude --include --acl --storage-class -c --config --transfers --filter"
     " --content-type --cache-control --metadata --filter-from --bwlimit --checkers --log-file --log-level --min-age"
@@ -42,9 +43,8 @@ _SCHEME = re.compile(r"(?:s3|gs|az|b2|swift|oss|cos|r2)://|https://[\w.-]*\.(?:b
 
 
 class Store(Struct, frozen=True):
-    """`verb_at`: where its verb stands. `away`: what names another place. `syncs`: a sync deletes by itself."""
+    """`away`: what names another place. `syncs`: a sync deletes by itself."""
 
-    verb_at: int
     away: re.Pattern[str]
     realm: str
     syncs: bool = False
@@ -52,15 +52,15 @@ class Store(Struct, frozen=True):
 
 
 STORES = {
-    "gsutil": Store(0, _SCHEME, "gcp"),
-    "s3cmd": Store(0, _SCHEME, "storage", dry=(*_DRY, "-n")),
-    "s5cmd": Store(0, _SCHEME, "storage"),
-    "rclone": Store(0, re.compile(r":?[\w.+@ -]+(?:,[^:]*)?:"), "storage", syncs=True, dry=(*_DRY, "-n")),
-    "mc": Store(0, re.compile(r"[A-Za-z][\w-]*(?:/|\Z)"), "storage"),
-    "mcli": Store(0, re.compile(r"[A-Za-z][\w-]*(?:/|\Z)"), "storage"),
-    "azcopy": Store(0, _SCHEME, "azure"),
-    "aws": Store(1, _SCHEME, "aws"),
-    "gcloud": Store(1, _SCHEME, "gcp"),
+    "gsutil": Store(_SCHEME, "gcp"),
+    "s3cmd": Store(_SCHEME, "storage", dry=(*_DRY, "-n")),
+    "s5cmd": Store(_SCHEME, "storage"),
+    "rclone": Store(re.compile(r":?[\w.+@ -]+(?:,[^:]*)?:"), "storage", syncs=True, dry=(*_DRY, "-n")),
+    "mc": Store(re.compile(r"[A-Za-z][\w-]*(?:/|\Z)"), "storage"),
+    "mcli": Store(re.compile(r"[A-Za-z][\w-]*(?:/|\Z)"), "storage"),
+    "azcopy": Store(_SCHEME, "azure"),
+    "aws": Store(_SCHEME, "aws"),
+    "gcloud": Store(_SCHEME, "gcp"),
 }
 _WITHIN = {"aws": "s3", "gcloud": "storage"}
 """Programs of which only one group of subcommands speaks to buckets."""
@@ -69,13 +69,14 @@ _WITHIN = {"aws": "s3", "gcloud": "storage"}
 def _store(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     store = STORES[call.name]
     words = split(call.argv[1:], _VALUED)
-    verb = words.operands[store.verb_at] if len(words.operands) > store.verb_at else ""
     group = _WITHIN.get(call.name)
-    if group and (words.operands[:1] != (group,) or verb not in _COPIES | _MOVES):
+    at = _verb_at(words, group)
+    verb = words.operands[at] if at >= 0 else ""
+    if group and verb not in _COPIES | _MOVES:
         return operation(call, call.name, ground) or ([], False)
     if not verb or _dry(call, words, store):
         return [], False
-    given = words.operands[store.verb_at + 1 :]
+    given = words.operands[at + 1 :]
     kind, local = _does(verb, given, words, store)
     found = [made for role, word in local if (made := effect(role, word, call, ground, detail=call.name))]
     if kind is None:
@@ -83,10 +84,17 @@ def _store(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     where: tuple[Place, ...] = places(store.realm, call, Parsed(words.flags, words.values, given, False), ground)
     if verb in _ACCESS:
         where = (*where, "credentials")
-    title = " ".join(map(shown, (call.name, *words.operands[: store.verb_at + 1], *given[:4])))
+    title = " ".join(map(shown, (call.name, *words.operands[: at + 1], *given[:4])))
     deep = words.has("-r", "-R", "--recursive", *_EMPTIES) or verb in ("purge", "sync", "mirror")
     found.append(Effect(kind, title, where, recursive=deep, detail=verb))
     return found, False
+
+
+def _verb_at(words: Words, group: str | None) -> int:
+    """Where the verb stands, -1 for none. The value of an option that nobody described may stand before it."""
+    operands = list(words.operands)
+    start = operands.index(group) + 1 if group in operands else 0 if group is None else len(operands)
+    return next((at for at in range(start, len(operands)) if operands[at] in _VERBS), -1)
 
 
 def _dry(call: Call, words: Words, store: Store) -> bool:
@@ -107,10 +115,10 @@ def _does(
         return None, []
     away = [store.away.match(word) is not None for word in given]
     moves = verb in _MOVES
-    taken = moves and any(away[:-1])
-    if not given or not away[-1]:  # it comes here
+    taken = moves and any(away[:1])
+    if not any(away[1:]):  # it comes here
         return ("destroy" if taken else None), [("write", word) for word in given[-1:]]
-    here = [word for word, gone in zip(given[:-1], away, strict=False) if not gone]
+    here = [word for word, gone in zip(given, away, strict=True) if not gone]
     empties = words.has(*_EMPTIES) or (verb == "rsync" and words.has("-d")) or (store.syncs and verb == "sync")
     kind: EffectKind = "destroy" if taken or empties else "change"
     return kind, [("move" if moves else "read", word) for word in here]

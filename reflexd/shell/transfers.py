@@ -33,7 +33,7 @@ def _rsync(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         made = effect(role, word, call, ground, deep=role in ("delete", "read"), detail="rsync")
         if made:
             found.append(made)
-    found.extend(_carried(call, parsed.operands, deletes, ground))
+    found.extend(_carried(call, parsed, deletes, ground))
     return found, False
 
 
@@ -44,7 +44,7 @@ def _scp(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
     deep = parsed.has(frozenset({"-r"}))
     named = [(role, word) for role, word in roles(parsed, row) if not remote(word)]
     found = [made for role, word in named if (made := effect(role, word, call, ground, deep=deep, detail="scp"))]
-    found.extend(_carried(call, parsed.operands, False, ground))
+    found.extend(_carried(call, parsed, False, ground))
     return found, False
 
 
@@ -56,11 +56,13 @@ def remote(word: str) -> bool:
     return bool(colon) and "/" not in name
 
 
-def _carried(call: Call, operands: tuple[str, ...], deletes: bool, ground: Ground) -> list[Effect]:
+def _carried(call: Call, parsed: Parsed, deletes: bool, ground: Ground) -> list[Effect]:
     """What files do that come to another machine. They may be a deployment; what they replace there is gone."""
-    if len(operands) < 2 or not remote(operands[-1]):
+    # The last word, unless an option that nobody described may have left its value there.
+    ends = [word for word in parsed.operands[1:] if remote(word)]
+    if not ends or not (parsed.strange or remote(parsed.operands[-1])):
         return []
-    target = operands[-1]
+    target = ends[-1]
     where = places("host", call, Parsed(frozenset(), (), (target,), False), ground)
     if web.is_local(target.partition("://")[2] or target.partition(":")[0].rpartition("@")[2]):
         where = ("service",)

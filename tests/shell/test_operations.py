@@ -7,6 +7,7 @@ that the call only looks.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from importlib import resources
 from pathlib import Path
@@ -73,6 +74,25 @@ def test_an_option_that_nobody_described_takes_away_that_nothing_is_done(command
     odd = f"{program} --not-described {rest}"
     assert [e.kind for e in facts(Shell(odd), context).effects if e.kind in KINDS] == ["destroy"]
     assert [e.kind for e in facts(Shell(f"{command} --not-described"), context).effects if e.kind in KINDS]
+
+
+PLAIN = [
+    case
+    for case in CASES
+    if not re.search(
+        r"[|;&<>$\n]|^[A-Z_]+=|^(sudo|cd|ssh|sshpass|fab|mosh|heroku run) |output -raw|compute ssh", case["command"]
+    )
+]
+
+
+@pytest.mark.parametrize("case", PLAIN, ids=[case["command"][:60] for case in PLAIN])
+def test_an_option_that_nobody_described_hides_nothing(case: dict[str, Any]) -> None:
+    """Its value may stand where the subcommand, the method or the target is looked for."""
+    grave = {shown.partition(":")[0] for shown in case["effects"]} & {"destroy", "control", "install"}
+    program, _, rest = case["command"].partition(" ")
+    context = Context(cwd=case.get("cwd", "/home/dev/proj"), home="/home/dev", env=tuple(case.get("env", {}).items()))
+    for odd in (f"{program} --not-described v {rest}", f"{program} {rest} --not-described v"):
+        assert grave <= {effect.kind for effect in facts(Shell(odd), context).effects}, odd
 
 
 def test_every_row_names_a_realm_that_is_described() -> None:
