@@ -1,7 +1,7 @@
-"""What git commands run in turn because the settings of the repository say so: aliases, filters, pagers, hooks.
+"""What git commands run in turn because settings say so: aliases, and programs named where anybody may have put them.
 
-Known only once somebody has looked at the repository. The text of a setting is walked as if it had been typed; what
-it starts by its path is not followed further.
+Known only once somebody has looked at the repository. The text of such a setting is walked as if it had been typed;
+what it starts by its path is not followed further. What a person has set in files that are guarded is the person's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from reflexd.shell.calls import Call
 from reflexd.shell.fields import UNKNOWN, UNSET, shown
 from reflexd.shell.gitcode import subcommand
-from reflexd.shell.gitkeys import HOOK, PREFIX, code, run_by
+from reflexd.shell.gitkeys import HOOK, WALKED, code, run_by
 from reflexd.shell.interpret import read
 from reflexd.shell.places import Ground
 from reflexd.types import Context, Sighting
@@ -42,11 +42,7 @@ def configured(calls: Iterable[Call], context: Context, ground: Ground) -> tuple
 def _texts(sub: str, words: tuple[str, ...], cwd: str, around: Sighting) -> Iterable[tuple[str, str]]:
     """What a shell would run, and where."""
     root = dict(around.pairs).get("root") or cwd
-    touched = frozenset(run_by(sub, around.pairs))
-    for name, value in around.pairs:
-        key = name.removeprefix(PREFIX)
-        if key == name or key not in touched:
-            continue
+    for key, value in run_by(sub, around.pairs, WALKED):
         text = shlex.quote(posixpath.join(root, value)) if key.startswith(HOOK) else code(key, value)
         if key.startswith("alias."):
             text = " ".join((text, *map(shlex.quote, map(shown, words))))

@@ -69,7 +69,8 @@ def held(call: Call) -> Unwrapped | None:
 
 def subcommand(call: Call) -> tuple[str, tuple[str, ...], str]:
     """The subcommand, its words, and the directory that git works from; empty where there is none."""
-    args, cwd = call.argv[1:], call.cwd
+    args = call.argv[1:]
+    cwd = posixpath.join(call.cwd, dict((*call.exported, *call.assigned)).get("GIT_DIR", ""))
     i = 0
     while i < len(args) and args[i].startswith("-"):
         name, equals, value = args[i].partition("=")

@@ -15,6 +15,8 @@ from reflexd.shell.tables import table
 
 PREFIX = "runs:"
 """What a repository's sighting puts before the name of a key that it found."""
+WALKED = "walk:"
+"""The same before a key whose text is not a person's: it is judged as if it had been typed. Aliases always are."""
 
 ENV, HOOK = "env:", "hook:"
 _TRUTHS = re.compile(r"(?:true|yes|on|false|no|off|\s*[+-]?(?:0x[0-9a-f]+|\d+)[kmg]?|)\Z", re.IGNORECASE)
@@ -94,10 +96,10 @@ def carried(url: str) -> str:
     return re.sub(r"%(.)", lambda mark: {" ": "\\ ", "%": "%"}.get(mark[1], ""), url.removeprefix("ext::"))
 
 
-def run_by(subcommand: str, pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The keys among a sighting's pairs whose program `git SUBCOMMAND` may run."""
-    keys = [name.removeprefix(PREFIX) for name, _ in pairs if name.startswith(PREFIX)]
-    return tuple(key for key in keys if _touches(key, subcommand))
+def run_by(subcommand: str, pairs: Iterable[tuple[str, str]], prefix: str = PREFIX) -> tuple[tuple[str, str], ...]:
+    """The keys among a sighting's pairs, with their values, whose program `git SUBCOMMAND` may run."""
+    keys = [(name.removeprefix(prefix), value) for name, value in pairs if name.startswith(prefix)]
+    return tuple((key, value) for key, value in keys if _touches(key, subcommand))
 
 
 @functools.cache

@@ -7,10 +7,10 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 
-from reflexd.shell.gitkeys import ENV, HOOK, PREFIX, named, names_a_program
+from reflexd.shell.gitkeys import ENV, HOOK, PREFIX, WALKED, named, names_a_program
 from reflexd.sight import gitconfig
 from reflexd.sight.disk import Unread, look
-from reflexd.sight.gitconfig import Config, expanded, truth
+from reflexd.sight.gitconfig import Config, Entry, expanded, truth
 from reflexd.sight.remotes import remotes
 from reflexd.sight.repository import Repository, find
 from reflexd.types import Context, Sighting
@@ -23,7 +23,7 @@ def repository(path: str, context: Context) -> Sighting:
     if isinstance(found, Unread):
         return Sighting(problem=found.detail or found.why)
     config = gitconfig.read(found, env, context.home)
-    runs = tuple((PREFIX + key, value) for key, value in dict.fromkeys(_runs(found, config, env)))
+    runs = tuple(dict.fromkeys(_runs(found, config, env)))
     if found is None:
         return Sighting(problem=config.problem or "missing", pairs=runs)
     problem = config.problem
@@ -44,15 +44,31 @@ def _runs(at: Repository | None, config: Config, env: Mapping[str, str]) -> Iter
     for entry in config.effective():
         value = "true" if entry.value is None else entry.value
         if names_a_program(entry.key, value):
-            yield entry.key, value
+            yield PREFIX + entry.key, value
+            if entry.key.startswith("alias.") or _is_anybodys(entry, at):
+                yield WALKED + entry.key, value
         elif (entry.key.endswith(".promisor") and truth(entry.value)) or entry.key == "extensions.partialclone":
-            yield "promisor", entry.key
+            yield PREFIX + "promisor", entry.key
     for name in named(ENV):
         value = env.get(name.upper(), "")
         if value and names_a_program(ENV + name, value):
-            yield ENV + name, value
+            yield PREFIX + ENV + name, value
     if at is not None:
-        yield from _hooks(at, config, env)
+        for name, path in _hooks(at, config, env):
+            yield PREFIX + name, path
+            if not _is_guarded(path):
+                yield WALKED + name, path
+
+
+def _is_anybodys(entry: Entry, at: Repository | None) -> bool:
+    """Whether the file that says it can be written like any other: no part of a .git, and not the user's own."""
+    if at is None or not entry.file or _is_guarded(entry.file):
+        return False
+    return entry.scope in ("local", "worktree") or entry.file.startswith(f"{at.worktree or at.gitdir}/")
+
+
+def _is_guarded(path: str) -> bool:
+    return "/.git/" in os.path.normpath(path)
 
 
 def _hooks(at: Repository, config: Config, env: Mapping[str, str]) -> Iterator[tuple[str, str]]:

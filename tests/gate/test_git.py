@@ -63,12 +63,16 @@ CONFIGURED = [
     ("git remove build", "pass"),
     ("git round", "pass"),
     ("git log", "pass"),  # an alias takes no place of git's own
-    ("git -C set add .", "deny"),
-    ("git -C set log", "deny"),
-    ("cd set && git config --list", "deny"),
-    ("git -C set rev-parse HEAD", "pass"),
+    ("git -C set add .", "pass"),  # what lies in a .git is guarded: a person has put it there
+    ("git -C moved add .", "deny"),
+    ("git -C moved log", "deny"),
+    ("cd moved && git config --list", "deny"),
+    ("git -C moved rev-parse HEAD", "pass"),
+    ("git -C included log", "deny"),
     ("git push origin feat", "pass"),
     ("git -C bare status", "deny"),
+    ("GIT_DIR=bare git status", "deny"),
+    ("export GIT_DIR=$PWD/bare; git status", "deny"),
     ("git --git-dir=bare status", "deny"),
     ("git --git-dir bare rev-list HEAD", "deny"),
     ("cd bare/refs && git status", "deny"),
@@ -81,7 +85,13 @@ def test_what_a_repository_says_is_run_too(command: str, expected: str, tmp_path
     home = tmp_path / "home"
     project = home / "proj"
     bare = "[core]fsmonitor = rm -rf ~\n"
-    for name, settings in ((".git", ALIASES), ("set/.git", PROGRAMS), ("bare", bare)):
+    (project / "moved").mkdir(parents=True)
+    (project / "moved/.git").write_text("gitdir: ../store")
+    (project / "included").mkdir()
+    (project / "included/settings").write_text(PROGRAMS)
+    include = "[include]path=../settings\n"
+    given = {".git": ALIASES, "set/.git": PROGRAMS, "store": PROGRAMS, "bare": bare, "included/.git": include}
+    for name, settings in given.items():
         directory = project / name
         (directory / "objects").mkdir(parents=True)
         (directory / "refs").mkdir()

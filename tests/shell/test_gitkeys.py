@@ -86,7 +86,7 @@ def test_somebodys_own(key: str, value: str) -> None:
 )
 def test_which_subcommands(key: str, touched: str, untouched: str) -> None:
     pairs = [(PREFIX + key, "x"), ("root", "y")]
-    assert all(run_by(each, pairs) == (key,) for each in touched.split())
+    assert all(run_by(each, pairs) == ((key, "x"),) for each in touched.split())
     assert not any(run_by(each, pairs) for each in untouched.split())
 
 
