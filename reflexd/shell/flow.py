@@ -26,9 +26,7 @@ _MOVES, _TELLS = names("cd pushd"), names("pwd dirname realpath readlink basenam
 _LOOKS_UP = names("command which type")
 _JUMPS = names("break continue return exit")
 _CAT = frozenset({"cat"})
-_DECODERS = frozenset(
-    {"base64", "base32", "xxd", "tr", "rev", "rot13", "openssl", "gunzip", "zcat", "gzip", "uudecode"}
-)
+_DECODERS = frozenset({"base64", "base32", "xxd", "tr", "rev", "rot13", "openssl", "uudecode"})
 
 
 def sequence(script: Script, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
