@@ -18,6 +18,7 @@ from reflexd.shell.realms import data, places
 from reflexd.types import Effect, EffectKind
 
 WORDS_SHOWN = 8
+WORDS_READ = 256  # operands among which a subcommand is looked for
 _TRUE = frozenset({"true", "1", "t", "T", "TRUE", "True"})
 _SEVERITY: tuple[EffectKind, ...] = ("destroy", "discard", "control", "change", "install", "send", "read")
 
@@ -64,7 +65,7 @@ def _hidden(call: Call, program: str, base: Row, parsed: Parsed, ground: Ground)
     """What a call does whose subcommand may stand behind the value of an option that nobody described."""
     does, row = None, base
     for each in subcommands(program):
-        words = iter(parsed.operands)
+        words = iter(parsed.operands[:WORDS_READ])
         if all(word in words for word in each.split(" ")[1:]):
             candidate = find_row(each)
             found = doing(candidate, parsed) if candidate is not None else None
@@ -124,7 +125,7 @@ def _by_verb(call: Call, name: str, base: Row, parsed: Parsed, ground: Ground) -
         return [], base.read_only and only_looks(parsed, base)
     if harmless(call, base, parsed):
         return [], False
-    read = [(at, _verb(base, word)) for at, word in enumerate(parsed.operands)]
+    read = [(at, _verb(base, word)) for at, word in enumerate(parsed.operands[:WORDS_READ])]
     fits = [(at, does) for at, does in read if does is not _NO_VERB]
     does: _Verb
     if not fits:

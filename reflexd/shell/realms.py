@@ -29,6 +29,7 @@ from reflexd.shell.wraps import away
 from reflexd.types import Place
 
 FORMAT = 2
+NAME_MAX = 256  # characters; a longer text is no name, and is not remembered
 
 
 class Realm(Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,16 +81,19 @@ def _whole(realm: Realm, every: dict[str, Realm]) -> Realm:
     return msgspec.structs.replace(base, **own)
 
 
-@functools.lru_cache(maxsize=4096)
 def _labels(text: str) -> tuple[str, ...]:
     spread = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", text)
     return tuple(re.split(r"[^A-Za-z0-9]+", spread.lower()))
 
 
-@functools.lru_cache(maxsize=4096)
 def production(text: str) -> bool:
     """Whether a name, host, path or URL has a label that means production."""
-    return any(meant for meant in _production(text))
+    return _says_production(text) if len(text) <= NAME_MAX else any(_production(text))
+
+
+@functools.lru_cache(maxsize=4096)
+def _says_production(text: str) -> bool:
+    return any(_production(text))
 
 
 def _production(text: str) -> Iterable[bool]:
@@ -108,9 +112,13 @@ def means_production(text: str, ground: Ground) -> bool:
     return production(text) or bool(ground.production and globs.any_of(ground.production)(text))
 
 
-@functools.lru_cache(maxsize=4096)
 def ordinary(text: str) -> bool:
     """Whether a name has a label that means that nobody depends on it, and none that means production."""
+    return len(text) <= NAME_MAX and _says_ordinary(text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _says_ordinary(text: str) -> bool:
     known = data()
     said = tuple(_production(text))
     return not any(said) and (bool(said) or any(map(_any_of(known.ordinary), _labels(text))))

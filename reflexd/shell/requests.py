@@ -27,6 +27,7 @@ _DATA = ("-d", "--data", "--data-binary", "--data-urlencode", "--data-ascii", "-
 _FORMS = ("-F", "--form")
 _CURL_READS = ("-K", "--config", "--netrc-file", "-E", "--cert", "--key")
 _CURL_WRITES = ("-o", "--output", "-c", "--cookie-jar", "-D", "--dump-header", "--trace", "--trace-ascii", "--stderr")
+URL_MAX = 2048
 _SIGNS = ("-u", "--user", "--oauth2-bearer", "--aws-sigv4", "-n", "--netrc", "-E", "--cert", "-b", "--cookie")
 _KEYED = re.compile(r"authori[sz]ation|token|api[-_]?key|secret|cookie|password|-key\b", re.IGNORECASE)
 _OVERRIDE = re.compile(r"x-http-method(?:-override)?\s*:\s*(\w+)", re.IGNORECASE)
@@ -73,7 +74,11 @@ def _one(call: Call, words: Words, ground: Ground) -> list[Effect]:
     if words.value("--unix-socket", "--abstract-unix-socket") is None:
         headers = words.all("-H", "--header")
         for url in urls:
-            found.extend(_asked(call, url, method, "\n".join((*data, *words.all(*_FORMS))), headers, signed, ground))
+            found.extend(
+                _asked(
+                    call, url, method, _body(call, url, (*data, *words.all(*_FORMS)), ground), headers, signed, ground
+                )
+            )
             found.extend(_sent(call, url, sent, (*uploads, *forms), ground))
             found.extend(_elsewhere(call, words, url))
             if UNKNOWN in url:  # an address can carry what other programs print
@@ -118,11 +123,24 @@ def _implied(words: Words, uploads: bool) -> str:
     return "POST" if words.has(*_DATA, *_FORMS, "--form-string") else "GET"
 
 
+def _body(call: Call, url: str, data: tuple[str, ...], ground: Ground) -> str:
+    """The text that goes along; what a file holds counts where the text says what is to be done."""
+    texts = list(data)
+    if "graphql" in url.lower():
+        for value in data:
+            file = value[value.find("@") + 1 :] if value.startswith("@") or _named(value) else ""
+            if file and file != "-":
+                path, _ = ground.locate(file, call.cwd)
+                sighting = ground.want("file", path) if path.startswith("/") and "…" not in path else None
+                texts.append(UNKNOWN if sighting is None or sighting.problem else sighting.text)
+    return "\n".join(texts)
+
+
 def _asked(
     call: Call, url: str, method: str, body: str, headers: tuple[str, ...], signed: bool, ground: Ground
 ) -> list[Effect]:
     override = next((found[1] for header in headers if (found := _OVERRIDE.search(header))), "")
-    keyed = signed or any(map(_KEYED.search, headers)) or _IN_URL.search(url) is not None
+    keyed = signed or any(map(_KEYED.search, headers)) or _IN_URL.search(url[:URL_MAX]) is not None
     request = web.Request(url, _method(override or method), f"{body}\n{call.stdin or ''}", keyed)
     return web.effects(request, call.name, ground)
 

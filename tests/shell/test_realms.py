@@ -201,3 +201,13 @@ def test_a_person_names_what_else_is_production(command: str, kind: str) -> None
     named = Context(cwd=CWD, home=HOME, production=("blue-*",))
     assert "production" in lies(facts(Shell(command), named), kind)
     assert "production" not in lies(facts(Shell(command), Context(cwd=CWD, home=HOME)), kind)
+
+
+def test_a_question_in_a_file_is_read() -> None:
+    want = Want("file", f"{CWD}/q.json")
+    command = "curl -H 'Authorization: Bearer x' https://api.example/graphql -d @q.json"
+    assert lies(understood(command, {}), "change") == ("elsewhere", "unknown")
+    asks = {want: Sighting(text='{"query": "{ me { id } }"}')}
+    assert {effect.kind for effect in understood(command, asks).effects} <= {"read", "send"}
+    drops = {want: Sighting(text='{"query": "mutation { volumeDelete(id: 1) }"}')}
+    assert lies(understood(command, drops), "destroy") == ("elsewhere",)
