@@ -64,11 +64,10 @@ class World:
 def world() -> Iterator[World]:
     root = Path(os.path.realpath(tempfile.mkdtemp(prefix="sight")))
     yield World(root)
-    for path, names, _ in os.walk(root):
+    for path, names, _ in os.walk(root):  # what a test has closed could not be taken away
         for name in names:
-            os.chmod(os.path.join(path, name), 0o700, follow_symlinks=True) if not os.path.islink(
-                os.path.join(path, name)
-            ) else None
+            if not os.path.islink(os.path.join(path, name)):
+                os.chmod(os.path.join(path, name), 0o700)
     shutil.rmtree(root, ignore_errors=True)
 
 
