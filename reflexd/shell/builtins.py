@@ -118,7 +118,7 @@ def _read(shell: Shell, call: Call) -> None:
     if array is not None:
         shell.variables[array] = parts
         return
-    if len(into) == 1 or not line:
+    if len(into) == 1:
         shell.set(into[0], line)
         return
     if separators:

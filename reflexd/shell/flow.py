@@ -171,14 +171,18 @@ def cases(script: Script, node: syntax.Node, stdin: str | None, fed: str, nest: 
 def loop(script: Script, node: syntax.Node, stdin: str | None, fed: str, nest: int) -> str | None:
     """while and until: once for every line that is known to come in, else none, one or several times."""
     shell = script.shell
-    files = dict(shell.files)
+    files, start = dict(shell.files), len(script.walk.calls)
     ends = [shell.copy()]
     if stdin is not None and known(stdin):
         outputs = []
         for line in stdin.splitlines(keepends=True)[:LOOP_MAX]:
             outputs.append(sequence(script, node, line, fed, nest))
             ends.append(shell.copy())
-        shell.merge(ends if len(ends) == 1 else ends[1:])
+        # What ends the loop is a condition that was tried once more and found nothing to read.
+        _nodes(script, node, [child for child in node.named_children if child.type != "do_group"], "", fed, nest)
+        ends.append(shell.copy())
+        jumps = any(call.name in _JUMPS for call in script.walk.calls[start:])
+        shell.merge(ends[1:] if jumps else ends[-1:])
         _unsettle(shell, files)
         return None if None in outputs else "".join(output for output in outputs if output is not None)
     sequence(script, node, stdin, fed, nest)

@@ -173,3 +173,8 @@ def test_code_that_nobody_has_seen_makes_the_line_opaque(text: str) -> None:
 )
 def test_what_runs_nothing_unseen_does_not(text: str) -> None:
     assert read(text, CWD, "/home/dev", {}).opaque == ()
+
+
+def test_what_a_loop_that_reads_leaves_is_what_the_last_try_found() -> None:
+    assert target("x=/tmp/y; while read x; do :; done <<< /tmp/y; rm -rf a$x")[0] == "a"
+    assert target("read x y <<< ''; y=${y:-/}; rm -rf $y")[0] == "/"
