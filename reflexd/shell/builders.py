@@ -121,8 +121,20 @@ def just(call: Call) -> Unwrapped | None:
     return commands(call.argv[at + 1 :]) if at else None
 
 
+_SCHEMA = re.compile(r"(?:\S*:)?(?P<tool>flyway|liquibase)(?:-maven-plugin(?::[\w.-]+)?)?:?(?P<verb>[A-Za-z-]+)\Z")
+
+
+def schema(call: Call) -> Unwrapped | None:
+    """Tasks of Maven and Gradle that stand for a migration tool: flyway:clean, flywayClean."""
+    found = [match for word in call.argv[1:] if (match := _SCHEMA.match(word))]
+    address = tuple(f"-url={word.partition('=')[2]}" for word in call.argv[1:] if re.match(r"-[DP]\w+\.url=", word))
+    verbs = [(match["tool"], *address, match["verb"][:1].lower() + match["verb"][1:]) for match in found]
+    return Unwrapped(commands=tuple(verbs)) if verbs else None
+
+
 UNWRAPS: dict[str, Callable[[Call], Unwrapped | None]] = {
     "cmake": cmake,
+    **dict.fromkeys(("mvn", "mvnw", "mvnd", "gradle", "gradlew", "gradlew.bat"), schema),
     "make": make,
     "gmake": make,
     "just": just,

@@ -34,7 +34,8 @@ def statements(call: Call, speaks: Speaks, words: Words) -> tuple[Statement, ...
     given = tuple(Statement("runs", f"{call.name} {value}") for value in words.all("code"))
     texts = [*words.all("sql")]
     if speaks.language == "redis" and texts:
-        texts = [shlex.join(texts)]
+        # The value of an option that nobody described may stand where the command seems to.
+        texts = [shlex.join(texts[at:]) for at in range(min(len(texts), 3) if words.strange else 1)]
     if _reads_stdin(call, words) and call.stdin is not None:
         texts.append(call.stdin)
     return given + tuple(each for text in texts for each in _read(text, speaks.language, speaks.dialect, speaks.lines))
@@ -71,9 +72,7 @@ def unwrap(call: Call) -> Unwrapped | None:
     # What it names where it runs is no file of this machine; what it is fed from here is.
     away = bool(machines(call)) or not _CONTAINERS.isdisjoint(call.via)
     files = [UNKNOWN if away else file for file in files if file not in ("-", "")]
-    opaque = [
-        f"{call.name} is given sql that could not be read ({each.what})" for each in done if each.does == "unclear"
-    ]
+    opaque = [f"{call.name} is given what could not be read ({each.what})" for each in done if each.does == "unclear"]
     if _reads_stdin(call, words) and call.stdin is None:
         if call.fed in ("download", "decoded"):
             source = "a download" if call.fed == "download" else "encoded text"

@@ -18,6 +18,8 @@ from reflexd.shell.statements import Does, Statement
 
 _COMMENT = re.compile(r"(?<![:\w])//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
 _METHOD = re.compile(r"(?:\.\s*|\[\s*['\"`])(?P<name>[A-Za-z]\w*)['\"`\]\s]*\((?P<args>\s*(?:\{\s*\}|/|\))?)")
+_NAMED = re.compile(r"\.\s*(?P<name>[A-Za-z]\w*)(?!['\"`:\w])")
+_LOADED = re.compile(r"\bload\s*\(\s*['\"]([^'\"]+)['\"]")
 _PLAIN = re.compile(r"(?<![\w.$'\"])(?P<name>[A-Za-z]\w*)\s*\(")
 _COMMAND = re.compile(r"\b(?:runCommand|adminCommand)['\"`\]\s]*\(\s*(?:\{\s*)?['\"`]?(?P<name>\w*)")
 _STAGE = re.compile(r"\$(?:out|merge)\b")
@@ -50,13 +52,18 @@ def read(text: str, known: Methods) -> tuple[Statement, ...]:
             does = "destroys" if match["args"].strip() else "changes"
         if does is not None:
             found[Statement(does, match["name"])] = None
+    for match in _NAMED.finditer(code):
+        if _methods(known).get(match["name"]) == "destroys":
+            found[Statement("destroys", match["name"])] = None
     for match in _COMMAND.finditer(code):
         does = _commands(known).get(match["name"].lower(), "changes" if not match["name"] else None)
         if does is not None:
             found[Statement(does, f"runCommand {match['name']}".rstrip())] = None
     for match in _PLAIN.finditer(code):
         if match["name"] in names(known.runs):
-            found[Statement("runs", match["name"])] = None
+            found[Statement("runs", match["name"], scripts=tuple(_LOADED.findall(code)))] = None
+        elif match["name"] in ("eval", "Function"):
+            found[Statement("unclear", f"{match['name']} of what is put together")] = None
     if _STAGE.search(code):
         found[Statement("changes", "aggregate into a collection")] = None
     if _COMPUTED.search(code):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import shlex
 from collections.abc import Iterator
 
@@ -12,6 +13,7 @@ from reflexd.shell.options import names
 from reflexd.shell.statements import Does, File, Statement
 
 LINES_MAX = 500
+_WORD = re.compile(r"[a-z]+")
 
 
 class Commands(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,6 +47,8 @@ def _statement(line: str, known: Commands) -> Statement:
     longer = f"{name}#{words[1].lower()}" if len(words) > 1 else name
     what = " ".join(words[:3]) if "#" in longer and longer in _table(known) else " ".join(words[:2])
     does = _table(known).get(longer) or _table(known).get(name, "changes")
+    if does == "runs" and _destroyers(known).intersection(_WORD.findall(line.lower())):
+        does = "destroys"  # a script that calls it
     files = tuple(_files(longer, words))
     return Statement(does, what, files=files)
 
@@ -55,6 +59,11 @@ def _files(longer: str, words: list[str]) -> Iterator[File]:
     for key, value in pairs if longer == "config#set" else ():
         if key.lower() in ("dir", "dbfilename", "logfile", "appenddirname", "aclfile"):
             yield "write", value
+
+
+@functools.cache
+def _destroyers(known: Commands) -> frozenset[str]:
+    return names(known.destroys)
 
 
 @functools.cache

@@ -214,7 +214,12 @@ def _together(call: Call) -> Unwrapped | None:
     return Unwrapped(code=tuple(lines)) if lines else None
 
 
+def _cargo(call: Call) -> Unwrapped | None:
+    return commands(call.argv[1:]) if call.argv[1:2] == ("sqlx",) else None
+
+
 UNWRAPS: dict[str, Callable[[Call], Unwrapped | None]] = {
+    "cargo": _cargo,
     "sail": _sail,
     "symfony": _symfony,
     "uv": _uv,
