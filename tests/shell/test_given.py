@@ -57,7 +57,15 @@ def test_local_code_that_is_not_given_is_named(text: str, kind: str, path: str, 
 
 @pytest.mark.parametrize(
     "text",
-    ["npm run", "yarn add x", "make --version", "npm install --ignore-scripts", "/usr/bin/rm x", "python3 -c 'print(1)'", "ls"],
+    [
+        "npm run",
+        "yarn add x",
+        "make --version",
+        "npm install --ignore-scripts",
+        "/usr/bin/rm x",
+        "python3 -c 'print(1)'",
+        "ls",
+    ],
 )
 def test_what_runs_no_local_code_names_none(text: str) -> None:
     assert reading(text).unseen == ()

@@ -1,4 +1,4 @@
-"""`rm -rf /etc` wrapped in everything that runs its words, its input or its options as a command: it is always found."""
+"""`rm -rf /etc` wrapped in whatever runs its words, its input or its options as a command: it is always found."""
 
 from __future__ import annotations
 
