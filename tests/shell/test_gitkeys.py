@@ -73,7 +73,7 @@ def test_somebodys_own(key: str, value: str) -> None:
         ("diff.external", "diff", "status blame config"),
         ("core.pager", "log diff show branch", "status ls-files rev-parse"),
         ("pager.status", "status", "log"),
-        ("filter.x.clean", "status diff add", "log show branch"),
+        ("filter.x.clean", "status diff add", "ls-tree branch"),
         ("core.sshcommand", "fetch pull push clone ls-remote", "status log diff commit"),
         ("alias.st", "st", "status"),
         ("alias.lg.command", "lg", "log"),
