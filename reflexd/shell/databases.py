@@ -22,10 +22,9 @@ from reflexd.shell.places import Ground
 from reflexd.shell.realms import machines
 from reflexd.shell.sqltext import Client, Dialect
 from reflexd.shell.statements import Statement
-from reflexd.types import Effect, Place
+from reflexd.types import Effect, EffectKind, Place
 
 _CONTAINERS = names("container docker podman nerdctl docker-compose podman-compose kubectl oc kubecolor")
-_DROPPED = re.compile(r"drop database (?:if exists )?(\S+)", re.I)
 EFFECTS_MAX = 12  # of one call; a reader needs no more, and every kind is among them
 
 
@@ -107,7 +106,7 @@ def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         for each in done:
             if each.database:
                 where = _where(call, ground, speaks, words, each.database)
-            made.update(dict.fromkeys(_of(each, where, call, ground)))
+            made.update(dict.fromkeys(_of(each, where, call, ground, speaks.dialect)))
         if words.all("file") or (_reads_stdin(call, words) and call.stdin is None):
             made[Effect("change", where.of("whatever a file of sql says"), where.places, detail="unread")] = None
     quiet = (
@@ -122,17 +121,30 @@ def _where(call: Call, ground: Ground, speaks: Speaks, words: Words, instead: st
     return target(call, ground, words.all("host"), names, words.all("user"), speaks.env, elsewhere)
 
 
-def _of(each: Statement, where: Target, call: Call, ground: Ground) -> Iterator[Effect]:
+_DROPPED = re.compile(r"drop database (?:if exists )?(\S+)", re.I)
+_QUALIFIED = re.compile(r"[`\"\[]?([\w$-]+)[`\"\]]?\s*\.")
+_ACROSS = frozenset({"mysql", "clickhouse", "tsql", "snowflake", "bigquery"})
+"""Dialects in which a name with a dot may be of another database."""
+
+
+def _passes(each: Statement, where: Target, dialect: Dialect) -> bool:
+    """Only tests lose something: the database that is spoken to is theirs, or the one that is named."""
+    dropped = _DROPPED.match(each.what)
+    if dropped is not None:
+        return where.places == ("service",) and for_tests(dropped[1])
+    other = _QUALIFIED.search(each.what) if dialect in _ACROSS else None
+    return where.passing and (other is None or for_tests(other[1]))
+
+
+def _of(each: Statement, where: Target, call: Call, ground: Ground, dialect: Dialect) -> Iterator[Effect]:
     remote = "service" not in where.places
     for role, path in each.files:
         if not remote or each.what.startswith("\\"):
             yield _file(role, path, call, ground)
     match each.does:
         case "destroys":
-            dropped = _DROPPED.match(each.what)
-            passing = where.passing or (where.places == ("service",) and dropped is not None and for_tests(dropped[1]))
-            kind = "change" if passing else "destroy"
-            yield Effect(kind, where.of(each.what), where.places, detail="sql")  # type: ignore[arg-type]
+            kind: EffectKind = "change" if _passes(each, where, dialect) else "destroy"
+            yield Effect(kind, where.of(each.what), where.places, detail="sql")
         case "access":
             places: tuple[Place, ...] = (*where.places, "credentials") if remote else where.places
             yield Effect("change", where.of(each.what), places, detail="access")

@@ -57,8 +57,10 @@ def target(
     wanted = tuple(env)
     for name, value in variables(call, ground):
         if name in wanted and value:
-            if name.endswith(("DATABASE", "DBNAME", "SERVICE", "USER")):
-                said_names.append(value)
+            if name.endswith("USER"):
+                said.append(value)
+            elif name.endswith(("DATABASE", "DBNAME", "SERVICE")):
+                said_names.extend([] if said_names else [value])
             elif not said_hosts or "://" in value:
                 _read(value, said_hosts, said_names, said) if "://" in value else said_hosts.append(value)
     return _told(call, ground, said_hosts, said_names, said, elsewhere)
@@ -68,8 +70,11 @@ def of_tool(realm: Realm, call: Call, parsed: Parsed, ground: Ground) -> Target:
     """What a tool acts on that finds its database by options, the environment and settings of the project."""
     names: list[str] = []
     hosts, said, stages = (list(_values(parsed, options)) for options in (realm.hosts, realm.words, realm.stages))
-    for value in _values(parsed, realm.options):
-        _read(value, hosts, names, said)
+    for option, value in parsed.values:
+        if option in realm.options.split():
+            # A user to some tools, a directory or a file of settings to others: that names no database.
+            aside = "://" not in value and (option == "-u" or (option == "-d" and ("/" in value or "." in value)))
+            _read(value, hosts, said if aside else names, said)
     for word in parsed.operands:
         name, equals, value = word.partition("=")
         if equals and name in realm.stage_env:
@@ -111,7 +116,10 @@ def _told(
         places = ("elsewhere", "production")
     host, name = shown(known[0]) if known else "", shown(names[0]) if names else ""
     label = f"{name} at {host}" if name and host else name or host
-    passing = any(for_tests(each) for each in (*names, *tests)) or any(_passes(name, call, ground) for name in names)
+    # What chooses among the databases of a project counts where nothing names one.
+    passing = all(for_tests(name) or _passes(name, call, ground) for name in names) and (
+        bool(names) or any(map(for_tests, tests))
+    )
     return Target(label, places, passing and places == ("service",))
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import functools
 import re
 import shlex
+from collections.abc import Iterator
 
 from msgspec import Struct
 
 from reflexd.shell import foreign
+from reflexd.shell.fields import UNKNOWN
 from reflexd.shell.options import names
 from reflexd.shell.statements import Does, Statement
 
@@ -20,6 +22,7 @@ _COMMENT = re.compile(r"(?<![:\w])//[^\n]*|/\*.*?(?:\*/|\Z)", re.S)
 _METHOD = re.compile(r"(?:\.\s*|\[\s*['\"`])(?P<name>[A-Za-z]\w*)['\"`\]\s]*\((?P<args>\s*(?:\{\s*\}|/|\))?)")
 _NAMED = re.compile(r"\.\s*(?P<name>[A-Za-z]\w*)(?!['\"`:\w])")
 _LOADED = re.compile(r"\bload\s*\(\s*['\"]([^'\"]+)['\"]")
+_OTHER = re.compile(r"(?m)^\s*use\s+(?P<use>[\w-]+)|\bgetSiblingDB\s*\(\s*(?:['\"`](?P<name>[^'\"`]+)['\"`]\s*\))?")
 _PLAIN = re.compile(r"(?<![\w.$'\"])(?P<name>[A-Za-z]\w*)\s*\(")
 _COMMAND = re.compile(r"\b(?:runCommand|adminCommand)['\"`\]\s]*\(\s*(?:\{\s*)?['\"`]?(?P<name>\w*)")
 _STAGE = re.compile(r"\$(?:out|merge)\b")
@@ -45,7 +48,7 @@ class Methods(Struct, frozen=True, forbid_unknown_fields=True):
 def read(text: str, known: Methods) -> tuple[Statement, ...]:
     """One statement for each thing that is done; at least one, which reads."""
     code = _COMMENT.sub(" ", text)
-    found: dict[Statement, None] = {}
+    found = {Statement("reads", f"use {name}", database=name): None for name in _databases(code)}
     for match in _METHOD.finditer(code):
         does = _methods(known).get(match["name"])
         if match["name"] in names(known.everything):
@@ -73,6 +76,11 @@ def read(text: str, known: Methods) -> tuple[Statement, ...]:
         shell = (*held.code, *(shlex.join(command) for command in held.commands))
         found[Statement("unclear" if held.opaque else "runs", "a program of node's", code=shell)] = None
     return tuple(found) or (Statement("reads", code.strip()[:40]),)
+
+
+def _databases(code: str) -> Iterator[str]:
+    for match in _OTHER.finditer(code):
+        yield match["use"] or match["name"] or UNKNOWN
 
 
 @functools.cache

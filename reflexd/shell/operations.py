@@ -140,8 +140,13 @@ def _by_verb(call: Call, name: str, base: Row, parsed: Parsed, ground: Ground) -
     first = at if base.tasks else 0  # what stands before a task is another one, or a setting of all of them
     title = " ".join((name, *map(shown, parsed.operands[first : at + 1])))
     others = (*parsed.operands[:first], *parsed.operands[at + 1 :])
+    if base.tasks:
+        others = tuple(word for word in others if _verb(base, word) is _NO_VERB)
     rest = Parsed(parsed.flags, parsed.values, others, parsed.strange)
-    return [_whole(does, title, base.realm, call, rest, ground)], False
+    made = _whole(does, title, base.realm, call, rest, ground)
+    if base.tasks:
+        made = msgspec.structs.replace(made, target=" ".join((name, *map(shown, parsed.operands[:WORDS_SHOWN]))))
+    return [made], False
 
 
 _NO_VERB = Doing("read")
