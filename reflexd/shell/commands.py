@@ -32,8 +32,9 @@ _FILTERS = frozenset(filters.PRINTERS) | names("cat base64 base32 xxd openssl")
 _KEYWORDS = names("! time")
 _SHELL_WORDS = names("coproc noglob nocorrect { -")
 """Words before a command that the shell still looks up itself."""
+_PROMPTS = re.compile(r"PS[0-4]\Z")
 _HOOKS = re.compile(
-    r"(?:PS[0-4]|\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH(?:_COMMAND)?|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|(?:GIT|SSH)_ASKPASS"
+    r"(?:\w*PAGER|\w*EDITOR|VISUAL|BROWSER|GIT_SSH(?:_COMMAND)?|GIT_EXTERNAL_DIFF|PROMPT_COMMAND|(?:GIT|SSH)_ASKPASS"
     r"|GIT_PROXY_COMMAND|LESSOPEN)\Z"
 )
 _READS = names("read mapfile readarray")
@@ -135,7 +136,9 @@ def hooked(script: Script, name: str, value: str, via: tuple[str, ...]) -> None:
     if not value:
         return
     script.expander.evaluated(value)
-    if _HOOKS.match(name):
+    if _PROMPTS.match(name):
+        script.expander.heredoc(value)
+    elif _HOOKS.match(name):
         script.walk.code(
             value.translate(LITERAL).lstrip("|-"), script.shell.copy(), None, "", (*via, name), script.depth + 1
         )
@@ -178,8 +181,7 @@ def _runs(script: Script, call: Call, nest: int) -> str | None:
     text = sources.started(script, call, nest)
     if text is not None:
         return text
-    if call.name in ("xargs", "gxargs"):
-        call = _fed_by_option(script, call)
+    call = _fed_otherwise(script, call)
     unwrapped = unwrap(call)
     by_convention = local.named(call)
     if by_convention is not None:
@@ -215,13 +217,22 @@ def _with_files(shell: Shell, call: Call) -> Call:
     return structs.replace(call, argv=argv, stdin="".join(texts)[:FILE_MAX], fed="text")
 
 
-def _fed_by_option(script: Script, call: Call) -> Call:
-    """xargs -a FILE reads that file."""
-    found = split(call.argv[1:], names("-I -n -P -L -d -E -s -a --arg-file")).value("-a", "--arg-file")
-    if found is None or found in ("-", "/dev/stdin"):
-        return call
-    stdin, fed = feeds.from_file(script, found)
-    return structs.replace(call, stdin=stdin, fed=fed)
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/([3-9]|[1-9]\d)\Z")
+
+
+def _fed_otherwise(script: Script, call: Call) -> Call:
+    """What reads something else than its standard input: xargs -a FILE, a shell given a descriptor to read."""
+    if call.name in ("xargs", "gxargs"):
+        file = split(call.argv[1:], names("-I -n -P -L -d -E -s -a --arg-file")).value("-a", "--arg-file")
+        if file is not None and file not in ("-", "/dev/stdin"):
+            stdin, fed = feeds.from_file(script, file)
+            return structs.replace(call, stdin=stdin, fed=fed)
+    elif call.name in SHELLS or call.name in ("source", "."):
+        numbers = [found[1] for word in call.argv[1:] if (found := _DESCRIPTOR.match(word))]
+        if numbers and numbers[0] in script.shell.descriptors:
+            stdin, fed = script.shell.descriptors[numbers[0]]
+            return structs.replace(call, stdin=stdin, fed=fed or "pipe")
+    return call
 
 
 def inner(script: Script, call: Call, unwrapped: Unwrapped, nest: int) -> str | None:

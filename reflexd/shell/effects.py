@@ -85,7 +85,7 @@ def effects(call: Call, ground: Ground) -> tuple[list[Effect], bool]:
         quiet = False  # what would be found first is a file that others than root can change
     found.extend(_inherited(call, name, found))
     if "decoded" in call.via and name in RISKY:
-        found.append(Effect("exec", " ".join(map(shown, call.argv)), detail="decoded"))
+        found.append(Effect("exec", " ".join(map(shown, call.argv)), recursive=_grave(found), detail="decoded"))
     if name in _TRANSPARENT and unwrap(call) is not None:
         quiet = name not in SHELLS or call.argv[1:2] == ("-c",)
     if call.fed == "download" or name in DOWNLOADERS:
@@ -107,6 +107,11 @@ _MACHINE = frozenset({"root", "system", "shared", "home", "home_entry", "home_in
 def _downloaded(made: Effect) -> Effect:
     fresh = made.kind == "write" and made.target.startswith("/")
     return msgspec.structs.replace(made, places=(*made.places, "downloaded")) if fresh else made
+
+
+def _grave(found: list[Effect]) -> bool:
+    """Whether anything of it reaches more than one thing that matters."""
+    return any(made.recursive and {"scratch", "disposable"}.isdisjoint(made.places) for made in found)
 
 
 def _contained(made: Effect) -> Effect:

@@ -175,9 +175,12 @@ def loop(script: Script, node: syntax.Node, stdin: str | None, fed: str, nest: i
     ends = [shell.copy()]
     if stdin is not None and known(stdin):
         outputs = []
+        before = shell.copy()
         for line in stdin.splitlines(keepends=True)[:LOOP_MAX]:
             outputs.append(sequence(script, node, line, fed, nest))
             ends.append(shell.copy())
+        if len(outputs) > 1 and all(call.name != "read" for call in script.walk.calls[start:]):
+            sequence(script.sub(before), node, stdin, fed, nest)  # what reads everything in the first round
         # What ends the loop is a condition that was tried once more and found nothing to read.
         _nodes(script, node, [child for child in node.named_children if child.type != "do_group"], "", fed, nest)
         ends.append(shell.copy())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+import shlex
 
 from msgspec import Struct
 
@@ -137,7 +138,7 @@ _RUNNER = re.compile(
 _JS_RUNNER = re.compile(r"\b(?:exec|spawn|execFile)(?:Sync)?\s*(?:\(\s*(\S?)|(:)\s*\w)")
 _EVALUATES = re.compile(r"\b(?:eval|Function|instance_eval|load|loadstring|runIn\w+Context)\b")
 _NEXT = re.compile(r"[\s,\[({]*(?:\w+\s*:[\s\[(]*)?")
-_Q = re.compile(r"\bq([qxw]?)\s*([({\[/|!])")
+_Q = re.compile(r"(?<![-\w$@%&])q([qxw]?)\s*([({\[/|!])")
 _PERCENT = re.compile(r"%([qQxwWiI])([({\[])")
 _CLOSING = {"(": ")", "{": "}", "[": "]", "/": "/", "|": "|", "!": "!"}
 _DECODED = re.compile(
@@ -147,7 +148,8 @@ _RECURSIVE_R = re.compile(r"\bunlink\s*\((?P<args>[^)]{0,200}recursive\s*=\s*T[^
 _TCL = re.compile(
     r"\b(?:exec|spawn|system)\s+(?:--\s+)?((?:\{[^{}]*\}|[^\n;\]{}])+)|\bsend\s+(?:--\s+)?\"((?:[^\"\\]|\\.)*)\""
 )
-_BRACES = str.maketrans("{}", "''")
+_BARE = re.compile(r"[\w./+-]+")
+_BRACED = re.compile(r"\{([^{}]*)\}")
 CODE_MAX = 64 * 1024
 PATHS_MAX = 50
 
@@ -240,7 +242,8 @@ def read(code: str, lang: str, whole: bool = False) -> Foreign:
     shell: list[str] = []
     if lang == "tcl":
         shell.extend(
-            _unescaped(run.translate(_BRACES) or typed.replace("\\r", "\n")) for run, typed in _TCL.findall(code)
+            _unescaped(_BRACED.sub(lambda found: shlex.quote(found[1]), run) or typed.replace("\\r", "\n"))
+            for run, typed in _TCL.findall(code)
         )
     if _RUNS.search(code):
         more, handed = _handed_over(code, whole, lang)
@@ -338,10 +341,14 @@ def _handed_over(code: str, whole: bool, lang: str) -> tuple[list[tuple[str, ...
     row: list[str] = []
     end = 0
     for match in _STRING.finditer(code):
+        if lang == "tcl" and match[1] is not None:
+            continue  # no quotes in that language
         text = _unescaped(next(group for group in match.groups() if group is not None))
         joined = bool(row) and _NEXT.fullmatch(code, end, match.start()) is not None
         end = match.end()
         if joined:
+            if len(row) == 1 and shell[-1:] == row and _BARE.fullmatch(row[0]):
+                shell.pop()  # a program whose words follow is no command line by itself
             row.append(text)
             continue
         if len(row) > 1:

@@ -33,11 +33,17 @@ _VIM_RUNS = re.compile(
 )
 
 
+_VIM_SYSTEM = re.compile(r"\bsystem(?:list)?\(\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^']|'')*)')")
+_VIM_ESCAPED = re.compile(r"\\([%#!])")
+
+
 def _vim(call: Call) -> Unwrapped | None:
     texts = split(call.argv[1:], names("-c --cmd")).all("-c", "--cmd")
     texts = (*texts, *(word[1:] for word in call.argv[1:] if word.startswith("+")))
     code = [found[1] for text in texts if (found := _VIM_RUNS.match(text))]
-    code.extend(m for text in texts for m in re.findall(r"system\(\s*['\"](.*?)['\"]\s*\)", text))
+    code = [_VIM_ESCAPED.sub(r"\1", text) for text in code]
+    for text in texts:
+        code.extend(re.sub(r"\\(.)", r"\1", a) or b.replace("''", "'") for a, b in _VIM_SYSTEM.findall(text))
     return Unwrapped(code=tuple(code)) if code else None
 
 
@@ -52,7 +58,7 @@ def _crontab(call: Call) -> Unwrapped | None:
     if call.stdin is None or any(word in ("-l", "-r", "-e") for word in call.argv[1:]):
         return None
     lines = [re.sub(r"^\s*(?:@\w+|(?:\S+\s+){5})", "", line) for line in call.stdin.splitlines() if line[:1] != "#"]
-    return Unwrapped(code=tuple(line for line in lines if line.strip())[:ITEMS_MAX])
+    return Unwrapped(code=tuple(line.replace("\\%", "%") for line in lines if line.strip())[:ITEMS_MAX])
 
 
 def _compiler(call: Call) -> Unwrapped | None:
@@ -88,6 +94,8 @@ def prompt(call: Call) -> Unwrapped | None:
     """Programs with a prompt of their own at which a line can go to a shell: ed, gdb, less, ftp."""
     lines = [*(call.stdin or "").splitlines(), *(line for word in call.argv[1:] for line in word.splitlines())]
     code = [match[1] for line in lines if (match := _ESCAPES.match(line))]
+    if call.name == "ed":
+        code = [_VIM_ESCAPED.sub(r"\1", text) for text in code]
     return Unwrapped(code=tuple(code)[:ITEMS_MAX]) if code else None
 
 

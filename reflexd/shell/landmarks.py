@@ -38,8 +38,12 @@ class Landmarks:
         """Whether one of these is the path itself or lies below it."""
         return self.meets(path, deep=True)
 
+    def surely_below(self, path: str) -> bool:
+        """Whether the path lies strictly below one of these whatever its patterns and unknown parts stand for."""
+        return path.startswith(self._inside)
+
     def below(self, path: str) -> bool:
-        """Whether the path lies strictly below one of these."""
+        """Whether the path lies, or may lie, strictly below one of these."""
         if not MARKS.search(path):
             return path.startswith(self._inside)
         parts = path.split("/")

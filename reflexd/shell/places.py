@@ -158,7 +158,7 @@ class Ground:
         if self._homes.covers(path):
             return "home"
         # A home may itself lie in a scratch directory (containers, tests); it is a home all the same.
-        if marks.scratch.below(path) and not self._homes.below(path):
+        if marks.scratch.surely_below(path) and not self._homes.below(path):
             return "scratch"
         if marks.scratch.covers(path):
             return "shared"

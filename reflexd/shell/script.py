@@ -275,6 +275,8 @@ class Script:
             return []
         spelled = self.raw(name)
         text = "" if value is None else self.text(value)
+        if not spelled.isascii():
+            self.walk.opaque.append("the program's name is not plain ASCII")
         if name.type == "subscript":
             self._expression(name, 0)
             held = self.shell.variables.get(spelled.partition("[")[0])

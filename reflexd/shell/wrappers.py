@@ -35,6 +35,11 @@ from reflexd.types import AGENTS
 TAILS_MAX = 3
 _LOADER = re.compile(r"ld(?:-linux|-musl|64)?[\w.-]*\.so\b|ld\.so\Z")
 _LOADER_VALUED = names("--library-path --preload --argv0 --audit --inhibit-rpath")
+_ALSO_VERBS = names(
+    "init install link test run env sync make update join split sort check which type cut diff find head info kill last"
+    " list login open paste patch print read script set shuf sleep stat strip tail tar top touch watch write"
+)
+"""Programs whose names are as well what others call their subcommands."""
 _CODE_OPTIONS = frozenset({"-c", "--command", "--cmd", "--exec", "-x", "--run", "--shell-command"})
 
 
@@ -62,6 +67,10 @@ def _tail(call: Call) -> Unwrapped | None:
     """The commands among the words of a program that nobody described: from a name that matters, or one of a tool."""
     args = call.argv[1:]
     tools = [args[i:] for i, word in enumerate(args[:-1]) if _is_tool(word, args[i:], call.cwd)]
+    first = command_at(args, frozenset())
+    for at in {first, args.index("--") + 1 if "--" in args else first}:
+        if at < len(args) and args[at].rpartition("/")[2] in known_programs() - _ALSO_VERBS:
+            tools.insert(0, args[at:])
     for i, word in enumerate(args):
         if word.rpartition("/")[2] in RISKY and i + 1 < len(args):
             tools.append(args[i:])

@@ -204,7 +204,9 @@ WORDS: dict[str, Mutator] = {
         " ".join(_numbered(c.split())),
     ),
     "words-brace": _without("~", lambda c: "{" + ",".join(c.split()) + "}"),
-    "words-brace-nested": _without("~", lambda c: "{{{},{{{}}}}}".format(c.split()[0], ",".join([*c.split()[1:], ""]))),
+    "words-brace-nested": _without(
+        "~", lambda c: "{{{},{{{}}}}}".format(c.split()[0], ",".join(c.split()[1:])) if c.count(" ") > 1 else c
+    ),
     "words-ifs": _without("~", lambda c: c.replace(" ", "${IFS}")),
     "words-ifs-piece": _without("~", lambda c: c.replace(" ", "${IFS:0:1}")),
     "words-ifs-own": _without("~,", lambda c: f"IFS=,; x={c.replace(' ', ',')}; $x"),

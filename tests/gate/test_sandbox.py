@@ -17,7 +17,6 @@ from reflexd.types import Decision
 from tests.gate.judge import judge, unread
 from tests.gate.mutators import EVERY, PUT_OFF, mutated
 from tests.gate.mutators_alike import ALIKE
-from tests.gate.mutators_open import OPEN
 from tests.gate.mutators_programs import ELSEWHERE
 from tests.gate.sandbox import COMMANDS, PATH, sandbox
 
@@ -58,7 +57,7 @@ def _can_be_run(name: str) -> bool:
     return all(shutil.which(word, path=f"{PATH}:/lib64") for word in needed & OPTIONAL)
 
 
-RUN = [name for name in EVERY if name not in OPEN and _can_be_run(name)]
+RUN = [name for name in EVERY if _can_be_run(name)]
 SAMPLE = Random(20).sample(RUN, 80)
 
 
