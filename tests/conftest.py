@@ -33,7 +33,7 @@ MAY_BLOCK = (
 
 
 PURE = ("core", "shell", "guard", "gate")
-"""Tests of what only computes: whoever runs them, they see the same. Those that lay out files or run programs do not."""
+"""Tests of what only computes: whoever runs them, they see the same, unless they lay out files or run programs."""
 ON_THE_DISK = frozenset({"test_packages", "test_sandbox", "test_words", "test_crash", "test_fuzz"})
 
 

@@ -75,7 +75,7 @@ def test_a_person_reads_a_table_and_every_disagreement(world: World) -> None:
     assert "free stopped            1 of 2      50.0%   <= 2.0%   MISSED" in done.stdout
     assert "ask stopped             2 of 2     100.0%   >= 100.0% met" in done.stdout
     assert "5 disagreements" in done.stdout
-    assert "c  deny -> pass [read-only]\n    git status\n" in done.stdout
+    assert "c  deny -> pass [none]\n    git status\n" in done.stdout
 
 
 def test_a_score_says_nothing_about_where_it_was_taken(world: World) -> None:

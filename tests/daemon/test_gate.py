@@ -71,8 +71,7 @@ def busy(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     async def take() -> None:
         task = asyncio.ensure_future(world.lane.run(wait))
-        while not taken.is_set():
-            await asyncio.sleep(0.001)
+        await asyncio.to_thread(taken.wait)
         task.cancel()
 
     asyncio.run(take())

@@ -96,8 +96,14 @@ def _traced_name(line: str) -> str:
     return re.sub(r"'([^']*)'|\\(.)", lambda m: m[1] if m[1] is not None else m[2], word[1]) if word else ""
 
 
+# A line is given to bash only where nothing in it can reach beyond its directory: bash finds no program there, but it
+# would start one named by its path, and kill, exec and functions are its own.
+_REACHES = re.compile(r"[/~]|kill|exec|\(\)|function|ulimit|coproc|trap|&\s*$|suspend|logout")
+CONTAINED = [case for case in CASES if not _REACHES.search(str(case["command"]))]
+
+
 @pytest.mark.skipif(not BASH, reason="no bash to compare with")
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+@pytest.mark.parametrize("case", CONTAINED, ids=[case["id"] for case in CONTAINED])
 def test_what_bash_runs_is_found(case: dict[str, str], tmp_path: Path) -> None:
     cwd = tmp_path / "cwd"
     cwd.mkdir()
