@@ -6,6 +6,8 @@ import re
 import shlex
 from collections.abc import Callable
 
+from msgspec import structs
+
 from reflexd.shell.calls import Call
 from reflexd.shell.carriers import Unwrapped, commands
 from reflexd.shell.known import SHELLS
@@ -17,7 +19,12 @@ _STDIN = re.compile(r"-\Z|/dev/stdin\Z|/dev/fd/\d+\Z|/proc/self/fd/\d+\Z")
 def _words(call: Call) -> Unwrapped | None:
     """Words of the shell before a command."""
     args = call.argv[1:]
-    return commands(args[command_at(args, names("-a") if call.name == "exec" else frozenset()) :])
+    found = commands(args[command_at(args, names("-a") if call.name == "exec" else frozenset()) :])
+    return structs.replace(found, same_shell=call.name in _TRANSPARENT) if found else None
+
+
+_TRANSPARENT = names("builtin command noglob nocorrect ! - {")
+"""Words after which a builtin still does its work in this shell."""
 
 
 def _sudo(call: Call) -> Unwrapped | None:
@@ -79,10 +86,7 @@ def _env(call: Call) -> Unwrapped | None:
 
 
 def _command(call: Call) -> Unwrapped | None:
-    args = call.argv[1:]
-    if args[:1] in (("-v",), ("-V",)):
-        return None
-    return commands(args[command_at(args, frozenset()) :])
+    return None if call.argv[1:2] in (("-v",), ("-V",)) else _words(call)
 
 
 def _eval(call: Call) -> Unwrapped | None:
