@@ -29,6 +29,7 @@ from reflexd.core.policy import Policy
 from reflexd.daemon import peers
 from reflexd.daemon.journal import Journal, Row, Why, new_id, now
 from reflexd.daemon.lane import Lane
+from reflexd.daemon.programs import NOT_YET
 from reflexd.daemon.server import Request
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.shown import effects, shown
@@ -186,7 +187,7 @@ class Gate:
             ruling.facts,
             shown(event.tool),
             context,
-            ruling.final,
+            ruling.final and context.shadowed != NOT_YET,
             ruling.enough,
             ruling.policy,
         )
@@ -195,7 +196,7 @@ class Gate:
         """The same once everything that the call names was looked at. Runs in any thread but the loop's."""
         assert isinstance(begun.event, Guarded)
         assert begun.context is not None
-        ruling = self._ruler.looked(begun.event, begun.context, force.policy)
+        ruling = self._ruler.looked(begun.event, self._around.looked(begun.context), force.policy)
         return structs.replace(begun, verdict=ruling.verdict, facts=ruling.facts, final=True, policy=ruling.policy)
 
     async def _check(self, hook: Hook) -> Reply:

@@ -13,7 +13,7 @@ from reflexd.adapters.all import ADAPTERS
 from reflexd.control import CheckRequest
 from reflexd.daemon import peers
 from reflexd.daemon.peers import Environment
-from reflexd.daemon.programs import Programs
+from reflexd.daemon.programs import NOT_YET, Programs
 from reflexd.types import AGENTS, Context, Mode, Origin, Past, Profile
 
 NOTHING_BEFORE = Past()
@@ -32,9 +32,9 @@ MOVED_BY = (
 class Surroundings:
     """Of one user. `context` runs in any thread."""
 
-    def __init__(self, base: str, programs: Programs | None = None) -> None:
+    def __init__(self, base: str) -> None:
         self._base = base
-        self._programs = programs or Programs()
+        self._programs = Programs()
         self._user = pwd.getpwuid(os.geteuid()).pw_name
         self._protected = (paths.share_dir(base), paths.state_dir(base), paths.config_dir(base))
 
@@ -54,8 +54,9 @@ class Surroundings:
         home, moved = _lives(env)
         if not home:
             home = self._base
+        cwd = origin.cwd if os.path.isabs(origin.cwd) else ""
         return Context(
-            cwd=origin.cwd if os.path.isabs(origin.cwd) else "",
+            cwd=cwd,
             home=home,
             user=self._user,
             env=env.pairs,
@@ -66,8 +67,15 @@ class Surroundings:
             hook_files=_hook_files(self._base, home, moved),
             own_pids=(os.getpid(),),
             past=past,
-            shadowed=self._programs.shadowed(env.get("PATH"), origin.cwd, home),
+            shadowed=self._programs.shadowed(env.get("PATH"), cwd, home, wait=given is not None),
         )
+
+    def looked(self, context: Context) -> Context:
+        """With the programs of a PATH that was never seen listed. May wait for a disk."""
+        if context.shadowed != NOT_YET:
+            return context
+        path = dict(context.env).get("PATH", "")
+        return structs.replace(context, shadowed=self._programs.shadowed(path, context.cwd, context.home, wait=True))
 
 
 def _given(env: Environment, given: CheckRequest) -> Environment:

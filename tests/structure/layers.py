@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 SEAMS = ("types", "errors", "paths", "wire", "control", "peer", "kept")
 PURE = ("shell", "core", "guard", "adapters")
-READERS = ("daemon.journal", "daemon.surroundings", "daemon.programs")
+READERS = ("daemon.journal", "daemon.surroundings")
 """What the command line reads itself: the journal's rows, and a call's surroundings for `check --local`."""
 
 
