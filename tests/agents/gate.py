@@ -18,6 +18,8 @@ from tests.agents.world import World
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PATIENCE_S = 20
 DAEMON = ("-m", "reflexd.daemon.app")
+VOUCHED = 'policy = 1\nversion = "lab"\n\n[[mcp]]\nserver = "lab"\ntools = ["mark"]\n'
+"""The person whose world it is vouches for the MCP server that the agents are given."""
 
 
 class Gate:
@@ -31,6 +33,7 @@ class Gate:
         self._daemon: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Gate:
+        os.chmod(os.path.dirname(self.world.write(".config/reflex/policy.toml", VOUCHED)), 0o700)
         try:
             self.start()
         except BaseException:

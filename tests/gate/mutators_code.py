@@ -95,7 +95,7 @@ SHELLS: dict[str, Mutator] = {
     "shell-pattern": lambda c: f"/bin/b?sh -c {quote(c)}",
     "shell-copied": lambda c: f"cp /bin/bash ./go; ./go -c {quote(c)}",
     "shell-linked": lambda c: f"ln -s /bin/sh go; ./go -c {quote(c)}",
-    "shell-aliased": lambda c: f"shopt -s expand_aliases; alias go=bash\ngo -c {quote(c)}",
+    "shell-aliased": lambda c: f"shopt -s expand_aliases; alias go1=bash\ngo1 -c {quote(c)}",
     "shell-function": lambda c: f'go() {{ bash "$@"; }}; go -c {quote(c)}',
 }
 
@@ -224,8 +224,8 @@ RUN: dict[str, Mutator] = {
     "function-printed": lambda c: f'f() {{\n{c}\n}}; eval "$(declare -f f)"; f',
     "function-missing": lambda c: f"command_not_found_handle() {{\n{c}\n}}; no-such-program-here",
     "export-function": lambda c: f"f() {{\n{c}\n}}; export -f f; bash -c f",
-    "alias-whole": lambda c: f"shopt -s expand_aliases; alias go={quote(c)}\ngo",
-    "alias-listed": lambda c: f"BASH_ALIASES[go]={quote(c)}; shopt -s expand_aliases\ngo",
+    "alias-whole": lambda c: f"shopt -s expand_aliases; alias go2={quote(c)}\ngo2",
+    "alias-listed": lambda c: f"BASH_ALIASES[go3]={quote(c)}; shopt -s expand_aliases\ngo3",
     "subshell": lambda c: f"(\n{c}\n)",
     "group": lambda c: f"{{\n{c}\n}}",
     "if": lambda c: f"if true; then\n{c}\nfi",

@@ -66,10 +66,13 @@ def test_two_mutators_let_nothing_through() -> None:
         assert not got_through(command, names, verdict), (names, changed, verdict)
 
 
-chains = st.tuples(st.sampled_from(FIRST), st.lists(st.sampled_from(SECOND), min_size=1, max_size=3))
+# None twice: a name that stands for text in which it stands for other text is not read again by a shell.
+chains = st.tuples(
+    st.sampled_from(FIRST), st.lists(st.sampled_from(SECOND), min_size=1, max_size=3, unique=True)
+).filter(lambda chain: chain[0] not in chain[1])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400, deadline=None, derandomize=True)
 @given(chains, st.sampled_from(sorted(DANGEROUS)))
 def test_no_chain_of_mutations_lets_one_through(chain: tuple[str, list[str]], command: str) -> None:
     names = (chain[0], *chain[1])
@@ -77,7 +80,7 @@ def test_no_chain_of_mutations_lets_one_through(chain: tuple[str, list[str]], co
     assert not got_through(command, names, judge(changed)), changed
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(chains, st.sampled_from(sorted(HARMLESS)))
 def test_no_chain_of_mutations_makes_a_harmless_one_denied(chain: tuple[str, list[str]], command: str) -> None:
     names = (chain[0], *chain[1])

@@ -41,7 +41,7 @@ NOT_RUN = names(
     " prefix-some-wrapper unknown-wrapper unknown-wrapper-option makefile-shell osascript pwsh cmd wsl"
 )
 OPTIONAL = names(
-    "awk bun busybox choom cmake deno elixir emacs entr erl expect faketime fakeroot fd flock gawk"
+    "awk bun busybox catchsegv choom cmake deno elixir emacs entr erl expect faketime fakeroot fd flock gawk"
     " gcc gdb ghc git gnuplot groovy guile gunzip hyperfine iconv jq julia just ltrace lua m4 make"
     " ninja node npm octave openssl parallel perl php prlimit python3 rg Rscript ruby sbcl script"
     " setpriv sqlite3 ssh-agent strace swipl taskset tclsh tini toybox valgrind vim which xxd zip"
