@@ -11,3 +11,4 @@ from reflexd.types.deciding import *
 from reflexd.types.events import *
 from reflexd.types.facts import *
 from reflexd.types.installing import *
+from reflexd.types.systemone import *

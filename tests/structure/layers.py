@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 SEAMS = ("types", "errors", "paths", "wire", "control", "peer", "kept")
 PURE = ("shell", "core", "guard", "adapters")
+ENGINE_PURE = ("schema", "decisions", "prompt", "labels", "orders", "plan", "readout", "confidence", "calibration")
 READERS = ("daemon.journal", "daemon.surroundings")
 """What the command line reads itself: the journal's rows, and a call's surroundings for `check --local`."""
 
@@ -39,8 +40,25 @@ RULES: Mapping[str, Rule] = {
     "shims": Rule(("", "types", "errors")),
     "config": Rule(()),
     "sight": Rule(("", "types", "errors", "shell", "core", "guard")),
-    "daemon": Rule(("", *SEAMS, *PURE, "sight", "settings", "judge")),
-    "ctl": Rule(("", *SEAMS, *PURE, "sight", "settings", "client", "setup", "judge.fixed", "judge.remote", *READERS)),
+    **{f"engine.{name}": Rule(("types", "errors", "engine"), pure=True) for name in ENGINE_PURE},
+    "engine": Rule(("", *SEAMS)),
+    "engine.tensor": Rule(("", *SEAMS, "engine")),
+    "daemon": Rule(("", *SEAMS, *PURE, "sight", "settings", "judge", "engine.link")),
+    "ctl": Rule(
+        (
+            "",
+            *SEAMS,
+            *PURE,
+            "sight",
+            "settings",
+            "client",
+            "setup",
+            "judge.fixed",
+            "judge.remote",
+            "engine.models",
+            *READERS,
+        )
+    ),
     "setup": Rule(("", *SEAMS, "adapters", "shims", "client", "settings")),
     "setup.unhook": Rule(()),
     "setup.hosts": Rule(()),
