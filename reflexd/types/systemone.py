@@ -67,22 +67,27 @@ Question = Noul | Choice | Score
 
 
 class Image(Struct, frozen=True):
-    """An image's encoded bytes (PNG, JPEG, WebP), fetched and capped already. The digest names it in every key."""
+    """An image's encoded bytes (PNG, JPEG, WebP), fetched and capped already, and its size in pixels.
+
+    The digest (of the bytes) names it in every key.
+    """
 
     data: bytes
     digest: str
+    width: int
+    height: int
 
 
 class Request(Struct, frozen=True):
     """One request, checked.
 
-    An image in `state` stands there as `{"type": "image", "image": i}`, i an index into `images`.
-    `permutations` None: as the engine is set.
+    An image stands in the state as a marker, a string or part of one; `images` holds (marker, image) and no
+    marker occurs in text that the caller wrote. `permutations` None: as the engine is set.
     """
 
     state: Content
     questions: tuple[tuple[str, Question], ...]
-    images: tuple[Image, ...] = ()
+    images: tuple[tuple[str, Image], ...] = ()
     permutations: int | None = None
     disagreement: bool = False
 

@@ -1,0 +1,37 @@
+"""In which orders a question's options are shown: a model leans to places in a list, and an average leans less.
+
+The caller's own order comes first, then distinct shuffles. They are seeded by what the question says, never by
+its name or its neighbours: what else is asked cannot change an answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+
+import msgspec
+
+from reflexd.types import Noul, Question
+
+TRIES = 50
+"""Draws for each order before fewer are taken; only short lists repeat, and those are capped by n! anyway."""
+
+
+def orders(question: Question, options: int, count: int, seed: int = 0) -> list[tuple[int, ...]]:
+    """At most `count` distinct orders of `options` options, the identity first; two options: as is, then swapped."""
+    identity = tuple(range(options))
+    wanted = min(count, 2 if isinstance(question, Noul) else math.factorial(min(options, 12)))
+    found = [identity]
+    if wanted > 1 and options == 2:
+        return [identity, (1, 0)]
+    content = hashlib.sha256(msgspec.json.encode(question)).hexdigest()
+    draw = random.Random(f"{seed}:{content}")  # noqa: S311  repeatable is the point
+    for _ in range(TRIES * wanted):
+        if len(found) >= wanted:
+            break
+        order = list(identity)
+        draw.shuffle(order)
+        if tuple(order) not in found:
+            found.append(tuple(order))
+    return found
