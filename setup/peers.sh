@@ -34,6 +34,6 @@ peer() {
 }
 
 mkdir -p "$dir" || exit 1
-peer any2jev any2jev==0.1.0 'transformers<5'
-peer qev onejev==0.1.1
+peer any2jev any2jev==0.1.0 'transformers<5' uvicorn fastapi
+peer qev onejev==0.1.1 accelerate
 [ -z "$failed" ]
