@@ -10,7 +10,7 @@ of any jobs; the backend alone knows tensors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -54,10 +54,10 @@ class Reading(Struct, frozen=True):
 State = TypeVar("State")
 
 
-class Row(Struct, frozen=True):
+class Row(Struct, Generic[State], frozen=True):
     """One branch to be read after one encoded state."""
 
-    state: object
+    state: State
     branch: Branch
 
 
@@ -72,25 +72,26 @@ class PassFailed(Exception):
 class Backend(Protocol[State]):
     """The tensor half, driven by the one thread that owns the device.
 
-    Every call is one forward pass (or none) and blocks until it is done. States are values: no call
-    changes one it was given, whatever happens on the way. Raises OutOfMemory or PassFailed.
+    Every call blocks until it is done. States are values: no call changes one it was given, whatever happens
+    on the way. `encode` and `read` are forward passes and raise OutOfMemory or PassFailed.
     """
 
     @property
-    def recurrent(self) -> bool:
-        """True where a state can only be continued at its end (hybrid models): `fork` then gives None."""
+    def budget(self) -> int:
+        """Tokens that fill a pass: more of them take longer in proportion. Measured or set per device."""
 
     def encode(self, parent: State | None, prefix: Prefix, start: int, stop: int) -> State:
         """The state after `prefix.tokens[:stop]`, from the one after `[:start]` (None where `start` is 0)."""
 
-    def fork(self, state: State, length: int) -> State | None:
-        """The state after the first `length` tokens of this one, sharing its memory; None where that takes a pass."""
+    def split(self, state: State, parent: int, length: int) -> tuple[State, State] | None:
+        """The state after the first `length` tokens, and this one again as its continuation, sharing memory.
 
-    def read(self, rows: Sequence[Row]) -> list[Reading]:
-        """Every row's branch after its state, all in one pass, in their order."""
+        `parent` < `length`: where this state's own part begins. None where a state can only be continued at its
+        end (recurrent layers).
+        """
 
-    def cost(self, rows: Sequence[Row]) -> int:
-        """How many token positions one pass over `rows` would compute (padding included)."""
+    def read(self, rows: Sequence[Row[State]]) -> list[Reading]:
+        """Every row's branch after its state, in one pass, in their order."""
 
     def size(self, state: State) -> int:
-        """Bytes this state holds beyond those it shares with the one it was encoded or forked from."""
+        """Bytes of this state's own part: what it does not share with the one it continues."""

@@ -1,0 +1,291 @@
+"""The one thread that owns the device.
+
+What holds: one pass at a time; whoever stops waiting ends his wait, never a pass; a pass that fails leaves every
+kept state as it was and costs an answer only to the job that it cannot be computed for; no lock is held during a
+pass; nothing that a pass raises ends the thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+from reflexd.engine.cache import Cache, Node
+from reflexd.engine.errors import Busy, EngineFailed, Overloaded
+from reflexd.engine.plan import Plan
+from reflexd.engine.scheduler import Encode, Job, Read, Scheduler
+from reflexd.engine.values import Backend, OutOfMemory, PassFailed, Reading, Row
+from reflexd.errors import ReflexError
+from reflexd.types import EngineStats
+
+State = TypeVar("State")
+T = TypeVar("T")
+
+WAITING_MAX = 256
+TOKENS_MAX = 1 << 20
+RETRY_LEAST_MS, RETRY_MOST_MS = 50, 30_000
+
+log = logging.getLogger("reflexd.engine")
+
+
+class Done:
+    """All readings of one job, and how many of its state's tokens were kept already."""
+
+    __slots__ = ("hit", "readings")
+
+    def __init__(self, readings: list[Reading], hit: int) -> None:
+        self.readings = readings
+        self.hit = hit
+
+
+class Counts:
+    """What happened so far. Written by the worker's thread; read by anyone, a figure at a time."""
+
+    def __init__(self) -> None:
+        self.requests = self.failed = self.cancelled = self.refused = 0
+        self.passes = self.branches = self.tokens = self.shared = self.out_of_memory = 0
+        self.busy = 0.0
+
+
+class Worker(Generic[State]):
+    """`submit` may be called from any thread."""
+
+    def __init__(self, backend: Backend[State], state_budget: int, waiting_max: int = WAITING_MAX) -> None:
+        self.counts = Counts()
+        self._backend = backend
+        self._cache = Cache(backend, state_budget)
+        self._scheduler: Scheduler[State] = Scheduler(backend.budget)
+        self._futures: dict[int, Future[Done]] = {}
+        self._waiting_max = waiting_max
+        self._inbox: deque[tuple[Job[State], Future[Done]]] = deque()
+        self._queued = 0  # tokens that wait, those of the inbox included
+        self._wake = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self._thread.start()
+
+    def submit(self, plan: Plan) -> Future[Done]:
+        """Raises Busy where too much waits, EngineFailed after `close`. Cancelling the future gives the job up."""
+        future: Future[Done] = Future()
+        job: Job[State] = Job(plan, lambda: not future.cancelled())
+        with self._wake:
+            if self._closing:
+                raise EngineFailed("the engine is closing")
+            if len(self._inbox) + len(self._scheduler) >= self._waiting_max or self._queued > TOKENS_MAX:
+                self.counts.refused += 1
+                raise Busy(self._retry_ms())
+            self._queued += job.tokens
+            self._inbox.append((job, future))
+            self.counts.requests += 1
+            self._wake.notify()
+        return future
+
+    def close(self, wait_s: float = 30.0) -> None:
+        """What waits fails with EngineFailed; the pass that runs comes to its end."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(wait_s)
+
+    def stats(self) -> EngineStats:
+        """Figures of now, taken without stopping the worker: they may be one pass apart."""
+        counts = self.counts
+        return EngineStats(
+            requests=counts.requests,
+            refused=counts.refused,
+            failed=counts.failed,
+            cancelled=counts.cancelled,
+            waiting=len(self._inbox) + len(self._scheduler),
+            passes=counts.passes,
+            branches=counts.branches,
+            tokens=counts.tokens,
+            shared_passes=counts.shared,
+            out_of_memory=counts.out_of_memory,
+            states=self._cache.count,
+            state_bytes=self._cache.bytes,
+            state_budget=self._cache.budget,
+            busy_seconds=counts.busy,
+        )
+
+    def _retry_ms(self) -> int:
+        rate = self.counts.tokens / self.counts.busy if self.counts.busy else 1000.0
+        return int(min(RETRY_MOST_MS, max(RETRY_LEAST_MS, self._queued / rate * 1000 / 2)))
+
+    # ---- the thread ---------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while self._admit():
+            self._drop_given_up()
+            match self._scheduler.next():
+                case Encode(job):
+                    self._guarded([job], lambda job=job: self._encode(job))  # type: ignore[misc]
+                case Read(rows):
+                    self._guarded([job for job, _ in rows], lambda rows=rows: self._read(rows))  # type: ignore[misc]
+                case None:
+                    pass
+        self._fail_all()
+
+    def _admit(self) -> bool:
+        """Takes in what was submitted, waiting for it where there is nothing to do. False: closing."""
+        with self._wake:
+            while not self._inbox and not len(self._scheduler) and not self._closing:
+                self._wake.wait()
+            while self._inbox:
+                job, future = self._inbox.popleft()
+                self._scheduler.add(job)
+                self._futures[job.number] = future
+            self._queued = sum(job.tokens for job in self._scheduler.jobs)
+            return not self._closing
+
+    def _drop_given_up(self) -> None:
+        for job in self._scheduler.given_up():
+            self.counts.cancelled += 1
+            self._leave(job)
+
+    def _guarded(self, jobs: list[Job[State]], step: Callable[[], None]) -> None:
+        """A bug in a step fails the jobs it was for, and no others."""
+        try:
+            step()
+        except Exception as e:
+            log.exception("a step of the engine failed")
+            for job in dict.fromkeys(jobs):
+                self._fail(job, EngineFailed(f"this is a bug in the engine: {type(e).__name__}"))
+
+    def _encode(self, job: Job[State]) -> None:
+        """One pass at most: the next piece of the job's state, kept as a node of its own."""
+        prefix = job.plan.prefix
+        node, stop = self._nearest(job)
+        if job.hit is None:
+            job.hit = node.end
+        self._hold(job, node)
+        if node.end == len(job.keys):
+            job.encoded = True
+            return
+        stop = whole(min(stop, node.end + self._backend.budget), job)
+        try:
+            state = self._timed(stop - node.end, lambda: self._backend.encode(node.state, prefix, node.end, stop))
+        except OutOfMemory:
+            self._out_of_memory(job)
+        except PassFailed as e:
+            self._fail(job, EngineFailed(f"the model failed on the state: {e}"))
+        else:
+            job.served += stop - node.end
+            self._hold(job, self._cache.add(node, job.keys[node.end : stop], state))
+            self._cache.shrink()
+            job.encoded = stop == len(job.keys)
+
+    def _nearest(self, job: Job[State]) -> tuple[Node[State], int]:
+        """The longest state that the job's can be continued from, and how far to go from there."""
+        match = self._cache.match(job.keys)
+        if job.node is not None and job.node.end >= match.length:
+            return job.node, len(job.keys)
+        node = self._cache.branched(match)
+        if node is None:  # a recurrent state: this far others went the same way, so it is kept from now on
+            return match.node, match.length
+        return node, len(job.keys)
+
+    def _out_of_memory(self, job: Job[State]) -> None:
+        self.counts.out_of_memory += 1
+        before = self._cache.bytes
+        self._cache.shrink(0)
+        if self._cache.bytes == before:  # there was nothing to give up for it
+            self._fail(job, Overloaded("the device has no room for this state"))
+
+    def _read(self, rows: tuple[tuple[Job[State], int], ...], last: bool = False) -> None:
+        """`last`: these rows failed before; one that fails alone then costs its job the answer."""
+        error: ReflexError
+        try:
+            readings = self._readings(rows)
+        except OutOfMemory:
+            self.counts.out_of_memory += 1
+            self._cache.shrink(0)
+            error = Overloaded("the device has no room for this question")
+        except PassFailed as e:
+            error = EngineFailed(f"the model failed on a question: {e}")
+        else:
+            self._given(rows, readings)
+            return
+        if len(rows) == 1 and last:
+            self._fail(rows[0][0], error)
+            return
+        half = -(-len(rows) // 2)
+        for part in (rows[:half], rows[half:]):
+            if alive := tuple(row for row in part if row[0].number in self._futures):
+                self._read(alive, last=True)
+
+    def _readings(self, rows: tuple[tuple[Job[State], int], ...]) -> list[Reading]:
+        asked = []
+        for job, index in rows:
+            assert job.node is not None
+            assert job.node.state is not None
+            asked.append(Row(job.node.state, job.plan.branches[index]))
+        tokens = sum(len(row.branch.tokens) for row in asked)
+        readings = self._timed(tokens, lambda: self._backend.read(asked))
+        self.counts.branches += len(rows)
+        self.counts.shared += len({job.number for job, _ in rows}) > 1
+        return readings
+
+    def _given(self, rows: tuple[tuple[Job[State], int], ...], readings: list[Reading]) -> None:
+        for (job, index), reading in zip(rows, readings, strict=True):
+            job.readings[index] = reading
+        for job in dict.fromkeys(job for job, _ in rows):
+            if job.answered:
+                self._finish(job)
+
+    def _timed(self, tokens: int, step: Callable[[], T]) -> T:
+        since = time.monotonic()
+        try:
+            return step()
+        finally:
+            self.counts.busy += time.monotonic() - since
+            self.counts.passes += 1
+            self.counts.tokens += tokens
+
+    # ---- ends of jobs -------------------------------------------------------------------
+
+    def _hold(self, job: Job[State], node: Node[State]) -> None:
+        self._cache.hold(node)
+        if job.node is not None:
+            self._cache.release(job.node)
+        job.node = node
+
+    def _leave(self, job: Job[State]) -> Future[Done]:
+        self._scheduler.remove(job)
+        if job.node is not None:
+            self._cache.release(job.node)
+            job.node = None
+            self._cache.shrink()
+        return self._futures.pop(job.number)
+
+    def _finish(self, job: Job[State]) -> None:
+        future = self._leave(job)
+        if future.set_running_or_notify_cancel():
+            readings = [reading for reading in job.readings if reading is not None]
+            future.set_result(Done(readings, job.hit or 0))
+
+    def _fail(self, job: Job[State], error: ReflexError) -> None:
+        if job.number not in self._futures:
+            return
+        self.counts.failed += 1
+        future = self._leave(job)
+        if future.set_running_or_notify_cancel():
+            future.set_exception(error)
+
+    def _fail_all(self) -> None:
+        for job in tuple(self._scheduler.jobs):
+            self._fail(job, EngineFailed("the engine is closing"))
+        self._cache.shrink(0)
+
+
+def whole(stop: int, job: Job[State]) -> int:
+    """`stop`, moved behind an image that it would cut."""
+    for picture in job.plan.prefix.pictures:
+        if picture.start < stop < picture.stop:
+            return picture.stop
+    return stop
