@@ -121,7 +121,8 @@ class Composer:
                         ("body", "state"), "this model sees no images; use an image-text model", "unsupported"
                     )
                     raise Invalid((fault,))
-                pictures.append(Picture(len(tokens), len(tokens) + len(shown), image.digest, image.data))
+                at = len(tokens)
+                pictures.append(Picture(at + 1, at + len(shown) - 1, image.digest, image.data))
                 tokens += shown
             elif piece:
                 tokens += self._tokenizer.text(piece)

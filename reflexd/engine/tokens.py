@@ -24,7 +24,7 @@ class Tokenizer(Protocol):
         """The one token that `label` is when it begins the model's turn; None where it takes several."""
 
     def image(self, width: int, height: int) -> tuple[int, ...]:
-        """The placeholders of an image, its markers around them; empty where the model cannot see."""
+        """An image's tokens: a marker, its placeholders, a marker. Empty where the model cannot see."""
 
     @property
     def ends_in_words(self) -> bool:
