@@ -187,11 +187,18 @@ class _Parts:
 def parts(data: bytes, boundary: bytes) -> Body:
     """Raises Invalid or TooLarge."""
     seen = _Parts()
-    names = (
-        *("on_part_begin", "on_header_field", "on_header_value", "on_header_end"),
-        *("on_part_data", "on_part_end", "on_end"),
+    parser = MultipartParser(
+        boundary,
+        {
+            "on_part_begin": seen.on_part_begin,
+            "on_header_field": seen.on_header_field,
+            "on_header_value": seen.on_header_value,
+            "on_header_end": seen.on_header_end,
+            "on_part_data": seen.on_part_data,
+            "on_part_end": seen.on_part_end,
+            "on_end": seen.on_end,
+        },
     )
-    parser = MultipartParser(boundary, {name: getattr(seen, name) for name in names})  # type: ignore[misc]
     try:
         parser.write(data)
         parser.finalize()
