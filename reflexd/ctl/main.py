@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "why": "explain a refusal",
     "log": "what was decided",
     "mode": "switch to off, shadow or enforce",
+    "serve": "serve a model in the foreground, without the gate",
     "start": "start the daemon",
     "stop": "stop the daemon",
     "restart": "stop the daemon and start it",
