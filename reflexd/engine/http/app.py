@@ -38,6 +38,7 @@ REQUEST_ID = "x-typesafe-request-id"
 LATENCY = "x-reflex-latency-ms"
 ALIAS = "jev-latest"
 """The name that clients of the contract send where none is chosen: it is whatever is served."""
+GONE = 499
 DRAINED, DRAIN_SECONDS = 64 << 20, 2.0
 """What is read and dropped of a refused body, so that its sender comes to read why."""
 
@@ -83,7 +84,13 @@ def application(
             Route("/healthz", face.health),
             Route("/metrics", face.metrics),
         ],
-        exception_handlers={HTTPException: _unrouted},
+        exception_handlers={
+            HTTPException: _unrouted,
+            Refusal: _refused,
+            ReflexError: _failed,
+            ClientDisconnect: _gone,
+            Exception: _bug,
+        },
     )
     app.router.redirect_slashes = False
     paths = frozenset(route.path for route in app.routes if isinstance(route, Route))
@@ -181,8 +188,27 @@ async def _unrouted(request: Request, error: Exception) -> Response:
     return refused(Refusal(error.status_code, message, error.headers))
 
 
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    return refused(error)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ReflexError)
+    return failed(error)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    """Reaches nobody; it is counted."""
+    return Response(status_code=GONE)
+
+
+async def _bug(request: Request, error: Exception) -> Response:
+    return refused(Refusal(500, f"this is a bug; the log names it by the {REQUEST_ID} of this reply"))
+
+
 class _Guard:
-    """Outermost: lets in who may ask, names every response, counts it, and turns what is raised into a reply."""
+    """Outermost: lets in who may ask, names every response and counts it."""
 
     def __init__(
         self, app: ASGIApp, key: str | None, names: frozenset[str], counts: metrics.Counts, paths: frozenset[str]
@@ -197,12 +223,18 @@ class _Guard:
         if scope["type"] != "http":
             return
         name = f"req_{uuid.uuid4().hex}"
-        started = ended = False
+        ended = False
+
+        async def noted() -> Message:
+            nonlocal ended
+            message = await receive()
+            ended = message["type"] == "http.disconnect" or not message.get("more_body", False)
+            return message
 
         async def named(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
+                if message["status"] >= 400 and not ended:
+                    await _drain(scope, noted, lambda: ended)
                 headers = MutableHeaders(scope=message)
                 headers[REQUEST_ID] = name
                 headers["cache-control"] = "no-store"
@@ -211,31 +243,16 @@ class _Guard:
                 self._counts.responses[path, message["status"]] += 1
             await send(message)
 
-        async def noted() -> Message:
-            nonlocal ended
-            message = await receive()
-            ended = message["type"] == "http.disconnect" or not message.get("more_body", False)
-            return message
-
         try:
             security.check(_head(scope), self._key, self._names)
-            await self._app(scope, noted, named)
-            return
-        except ClientDisconnect:
-            return
         except Refusal as e:
-            response = refused(e)
-        except ReflexError as e:
-            response = failed(e)
-        except Exception as e:
-            # Its text might hold what was asked: its kind and the request's name have to do.
-            log.error("%s: a bug: %s", name, type(e).__name__)
-            response = refused(Refusal(500, f"this is a bug; its name in the log is {name}"))
-        if started:
+            await refused(e)(scope, receive, named)
             return
-        if not ended:
-            await _drain(scope, noted, lambda: ended)
-        await response(scope, receive, named)
+        try:
+            await self._app(scope, noted, named)
+        except Exception as e:
+            # Replied to already. Its text might hold what was asked: its kind and the request's name have to do.
+            log.error("%s: a bug: %s", name, type(e).__name__)
 
 
 def _head(scope: Scope) -> security.Head:
