@@ -29,6 +29,10 @@ T = TypeVar("T")
 WAITING_MAX = 256
 TOKENS_MAX = 1 << 20
 RETRY_LEAST_MS, RETRY_MOST_MS = 50, 30_000
+GATHER_SHARE, GATHER_MOST_S = 0.1, 0.03
+"""Callers who were answered by one pass ask again at nearly the same time. The next pass waits for as many as the
+last one carried, a tenth of what that took at most: without it the first caller gets a pass of his own each time.
+"""
 
 log = logging.getLogger("reflexd.engine")
 
@@ -63,6 +67,8 @@ class Worker(Generic[State]):
         self._futures: dict[int, Future[Done]] = {}
         self._waiting_max = waiting_max
         self._inbox: deque[tuple[Job[State], Future[Done]]] = deque()
+        self._last_jobs = 1
+        self._last_s = 0.0
         self._queued = 0  # tokens that wait, those of the inbox included
         self._wake = threading.Condition()
         self._closing = False
@@ -122,6 +128,7 @@ class Worker(Generic[State]):
     def _run(self) -> None:
         while self._admit():
             self._drop_given_up()
+            self._find_kept()
             match self._scheduler.next():
                 case Encode(job):
                     self._guarded([job], lambda job=job: self._encode(job))  # type: ignore[misc]
@@ -136,6 +143,7 @@ class Worker(Generic[State]):
         with self._wake:
             while not self._inbox and not len(self._scheduler) and not self._closing:
                 self._wake.wait()
+            self._gather()
             while self._inbox:
                 job, future = self._inbox.popleft()
                 self._scheduler.add(job)
@@ -143,10 +151,34 @@ class Worker(Generic[State]):
             self._queued = sum(job.tokens for job in self._scheduler.jobs)
             return not self._closing
 
+    def _gather(self) -> None:
+        """Called with the lock, which waiting gives up."""
+        until = time.monotonic() + min(GATHER_SHARE * self._last_s, GATHER_MOST_S)
+        while len(self._inbox) + len(self._scheduler) < self._last_jobs and not self._closing:
+            left = until - time.monotonic()
+            if left <= 0:
+                self._last_jobs = 1  # they have gone: nobody waits for them a second time
+                return
+            self._wake.wait(left)
+
     def _drop_given_up(self) -> None:
         for job in self._scheduler.given_up():
             self.counts.cancelled += 1
             self._leave(job)
+
+    def _find_kept(self) -> None:
+        """Jobs whose whole state is kept can be read at once: they take no turn for it."""
+        for job in self._scheduler.jobs:
+            if not job.encoded:
+                match = self._cache.match(job.keys)
+                if match.along is None and match.length == len(job.keys):
+                    self._begin(job, match.node)
+
+    def _begin(self, job: Job[State], node: Node[State]) -> None:
+        if job.hit is None:
+            job.hit = node.end
+        self._hold(job, node)
+        job.encoded = node.end == len(job.keys)
 
     def _guarded(self, jobs: list[Job[State]], step: Callable[[], None]) -> None:
         """A bug in a step fails the jobs it was for, and no others."""
@@ -160,15 +192,12 @@ class Worker(Generic[State]):
     def _encode(self, job: Job[State]) -> None:
         """One pass at most: the next piece of the job's state, kept as a node of its own."""
         prefix = job.plan.prefix
-        node, stop = self._nearest(job)
-        if job.hit is None:
-            job.hit = node.end
-        self._hold(job, node)
-        if node.end == len(job.keys):
-            job.encoded = True
-            return
-        stop = whole(min(stop, node.end + self._backend.budget), job)
         try:
+            node, stop = self._nearest(job)
+            self._begin(job, node)
+            if job.encoded:
+                return
+            stop = whole(min(stop, node.end + self._backend.budget), job)
             state = self._timed(stop - node.end, lambda: self._backend.encode(node.state, prefix, node.end, stop))
         except OutOfMemory:
             self._out_of_memory(job)
@@ -226,9 +255,10 @@ class Worker(Generic[State]):
             assert job.node.state is not None
             asked.append(Row(job.node.state, job.plan.branches[index]))
         tokens = sum(len(row.branch.tokens) for row in asked)
+        self._last_jobs = len({job.number for job, _ in rows})
         readings = self._timed(tokens, lambda: self._backend.read(asked))
         self.counts.branches += len(rows)
-        self.counts.shared += len({job.number for job, _ in rows}) > 1
+        self.counts.shared += self._last_jobs > 1
         return readings
 
     def _given(self, rows: tuple[tuple[Job[State], int], ...], readings: list[Reading]) -> None:
@@ -243,7 +273,8 @@ class Worker(Generic[State]):
         try:
             return step()
         finally:
-            self.counts.busy += time.monotonic() - since
+            self._last_s = time.monotonic() - since
+            self.counts.busy += self._last_s
             self.counts.passes += 1
             self.counts.tokens += tokens
 
