@@ -9,11 +9,11 @@ exit 3: this caller may not do that; stderr then holds the message and, after a 
 from __future__ import annotations
 
 import json
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct, field
 
-from reflexd.types import Agent, Facts, Mode, Near, Profile, Verdict
+from reflexd.types import Agent, EngineInfo, EngineStats, Facts, Mode, Near, Profile, Verdict
 
 AGENT = "ctl"
 FAILED, REFUSED = 1, 3
@@ -72,6 +72,22 @@ class AgentSeen(Struct, frozen=True):
     count: int = 0
 
 
+class EngineStatus(Struct, frozen=True):
+    """The engine as reflexd sees it. `state`: off (no model), starting, ready, waiting (to be started again), down.
+
+    `why` says what ended it last; `info` and `stats` are the running one's.
+    """
+
+    state: Literal["off", "starting", "ready", "waiting", "down"]
+    model: str = ""
+    pid: int = 0
+    starts: int = 0
+    why: str = ""
+    url: str = ""
+    info: EngineInfo | None = None
+    stats: EngineStats | None = None
+
+
 class Status(Struct, frozen=True):
     """How the daemon is. `broken` names, in words for a person, whatever does not work as it should."""
 
@@ -88,6 +104,7 @@ class Status(Struct, frozen=True):
     broken: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     activated: bool = False
+    engine: EngineStatus = EngineStatus("off")
 
 
 class Control(Protocol):

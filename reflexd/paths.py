@@ -56,6 +56,23 @@ def control_socket(base: str) -> str:
     return _fits(os.path.join(run_dir(base), "control.sock"))
 
 
+def systemone_socket(base: str) -> str:
+    return _fits(os.path.join(run_dir(base), "systemone.sock"))
+
+
+def systemone_key(base: str) -> str:
+    """The bearer key of System One over TCP; whoever can read it may ask."""
+    return os.path.join(state_dir(base), "systemone.key")
+
+
+def engine_log(base: str) -> str:
+    return os.path.join(state_dir(base), "engine.log")
+
+
+def models_dir(base: str) -> str:
+    return os.path.join(share_dir(base), "models")
+
+
 def lock_file(base: str) -> str:
     return os.path.join(run_dir(base), "lock")
 

@@ -10,22 +10,43 @@ import os
 import re
 import stat
 import tomllib
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from reflexd import paths
 from reflexd.core import policy as rules
 from reflexd.core.policy import Policy
 from reflexd.errors import PolicyError
-from reflexd.types import Mode, Profile
+from reflexd.types import Confidence, Device, Mode, Precision, Profile
 
 FILE_MAX = 1 << 20
+
+
+class EngineSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """System One, as `reflexctl model use` writes it. No `model`: there is none, and the gate goes on without.
+
+    `port` 0: it is served on the Unix socket alone. `memory_mib` 0: its memory is not capped.
+    """
+
+    model: str = ""
+    device: Device | None = None
+    precision: Precision | None = None
+    orders: Annotated[int, Meta(ge=1, le=8)] = 2
+    confidence: Confidence = "entropy"
+    style: str = "markdown"
+    prompt: str | None = None
+    calibration: str | None = None
+    adapter: str | None = None
+    port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    memory_mib: Annotated[int, Meta(ge=0)] = 0
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     mode: Mode = "enforce"
     profile: Profile = "supervised"
+    engine: EngineSettings = EngineSettings()
 
 
 class Sources(Struct, frozen=True):

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from reflexd import paths
 from reflexd.client import Client
-from reflexd.control import AgentSeen, Status
+from reflexd.control import AgentSeen, EngineStatus, Status
 from reflexd.ctl.terminal import error
 from reflexd.errors import ReflexError
 from reflexd.setup import agents, gaps, manifest
@@ -83,9 +83,26 @@ def _daemon(status: Status) -> list[str]:
         *(f"mode      {m.mode} {f'in {m.cwd}' if m.cwd else 'everywhere'}{_until(m.until)}" for m in status.modes),
         f"policy    {status.policy}, {status.rules} rules",
         f"decisions {counts}",
+        *_engine(status.engine),
         *(f"BROKEN    {what}" for what in status.broken),
         *(f"note      {what}" for what in status.notes),
     ]
+
+
+def _engine(engine: EngineStatus) -> list[str]:
+    if engine.state == "off":
+        return ["engine    no model (reflexctl model use)"]
+    why = f": {engine.why}" if engine.why else ""
+    lines = [f"engine    {engine.model}: {engine.state}{f' (process {engine.pid})' if engine.pid else ''}{why}"]
+    if info := engine.info:
+        lines.append(f"engine    {info.family} on {info.device} in {info.precision}, {info.kernels}")
+    if stats := engine.stats:
+        kept = f"{stats.states} states kept ({stats.state_bytes >> 20} of {stats.state_budget >> 20} MiB)"
+        asked = f"{stats.requests} requests in {stats.passes} passes, {stats.waiting} waiting, {stats.failed} failed"
+        lines.append(f"engine    {asked}; {kept}; {stats.resident_bytes >> 20} MiB resident")
+    if engine.url:
+        lines.append(f"engine    {engine.url} (key in {paths.systemone_key(paths.home())})")
+    return lines
 
 
 def _ago(at: float) -> str:

@@ -13,7 +13,17 @@ import msgspec
 from msgspec import Struct
 
 from reflexd import __version__
-from reflexd.control import AGENT, CHANGES, FAILED, REFUSED, CheckRequest, CheckResult, ModeRequest, Status
+from reflexd.control import (
+    AGENT,
+    CHANGES,
+    FAILED,
+    REFUSED,
+    CheckRequest,
+    CheckResult,
+    EngineStatus,
+    ModeRequest,
+    Status,
+)
 from reflexd.daemon import peers
 from reflexd.daemon.gate import BUG, Gate, log_bug
 from reflexd.daemon.journal import Journal, Row, new_id, now
@@ -35,6 +45,7 @@ class Live:
         standing: Standing,
         journal: Journal,
         sessions: Sessions,
+        engine: Callable[[], EngineStatus],
         activated: bool,
         stop: Callable[[], None],
     ) -> None:
@@ -42,6 +53,7 @@ class Live:
         self._standing = standing
         self._journal = journal
         self._sessions = sessions
+        self._engine = engine
         self._activated = activated
         self._stop = stop
         self._started = time.time()
@@ -64,6 +76,7 @@ class Live:
             broken=(*standing.faults, *self._gate.faults, *journal),
             notes=peers.unseen(),
             activated=self._activated,
+            engine=self._engine(),
         )
 
     def check(self, request: CheckRequest) -> CheckResult:

@@ -14,6 +14,7 @@ from typing import Any
 import anyio
 
 from reflexd import __version__, paths
+from reflexd.daemon.engine_proc import Engine
 from reflexd.daemon.gate import Gate, log_bug
 from reflexd.daemon.journal import Journal, Row, new_id, now
 from reflexd.daemon.lane import Lane
@@ -48,7 +49,8 @@ async def serve(base: str, sockets: Sockets) -> None:
     gc.collect()
     gc.freeze()  # what is there by now stays: a collection that walks it all would hold a call up
     over = anyio.Event()
-    live = Live(gate, standing, journal, sessions, sockets.activated, over.set)
+    engine = Engine(base, lambda: standing.in_force.settings.engine, sockets.systemone)
+    live = Live(gate, standing, journal, sessions, engine.status, sockets.activated, over.set)
     hook = Server(gate, os.geteuid())
     control = Server(ControlDoor(live, gate, journal, sessions, work, disk), os.geteuid())
     loop = asyncio.get_running_loop()
@@ -63,6 +65,7 @@ async def serve(base: str, sockets: Sockets) -> None:
         tasks.start_soon(_until_signal, over)
         tasks.start_soon(_reload_on_change, base, standing, disk, over)
         tasks.start_soon(_keep_up, journal, standing, sessions, disk)
+        tasks.start_soon(_run_engine, engine)
         await over.wait()
         tasks.cancel_scope.cancel()
     sockets.unlink()
@@ -75,6 +78,13 @@ async def serve(base: str, sockets: Sockets) -> None:
     standing.close()
     journal.close()
     log.info("reflexd stopped")
+
+
+async def _run_engine(engine: Engine) -> None:
+    try:
+        await engine.run()
+    except Exception as e:  # as below: the gate goes on without it
+        log_bug(e)
 
 
 async def _until_signal(over: anyio.Event) -> None:

@@ -24,6 +24,7 @@ class Sockets:
     """Both listening sockets, held with the lock. Close it last: it takes the names away."""
 
     def __init__(self, base: str) -> None:
+        self._base = base
         self.hook_path = paths.hook_socket(base)
         self.control_path = paths.control_socket(base)
         _check_way(base, paths.run_dir(base))
@@ -45,6 +46,22 @@ class Sockets:
         self.control.close()
         os.ftruncate(self._lock, 0)
         os.close(self._lock)
+
+    def systemone(self, port: int) -> list[socket.socket]:
+        """Listening sockets for System One's HTTP face: systemone.sock, and with a port 127.0.0.1. Raises OSError."""
+        opened = [self._bind(paths.systemone_socket(self._base))]
+        if port:
+            tcp = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            try:
+                tcp.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                tcp.bind(("127.0.0.1", port))
+                tcp.listen(BACKLOG)
+            except OSError:
+                for sock in (tcp, *opened):
+                    sock.close()
+                raise
+            opened.append(tcp)
+        return opened
 
     def unlink(self) -> None:
         """Take away the names that we made, and no other's: callers then see at once that nobody answers."""

@@ -12,8 +12,12 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from reflexd.engine import prompt
+from reflexd.engine.bytetokens import ByteTokens
 from reflexd.engine.cache import keys
+from reflexd.engine.engine import Engine
 from reflexd.engine.values import Prefix, Reading, Row
+from reflexd.types import Confidence, EngineInfo
 
 
 class Digest(Struct, frozen=True):
@@ -59,6 +63,26 @@ class Hashed:
         self.passes += 1
         self.rows.append(rows)
         self._trouble(self.passes)
+
+
+def engine(orders: int = 2, confidence: Confidence = "entropy", backend: Hashed | None = None) -> Engine:
+    """An engine over this backend, with bytes for tokens."""
+    words = prompt.load("markdown")
+    info = EngineInfo(
+        model="stand-in",
+        revision="0",
+        family="hashed",
+        device="cpu",
+        precision="float32",
+        strategy="packed",
+        prompt=words.version,
+        orders=orders,
+        confidence=confidence,
+        vision=False,
+        context=1 << 20,
+        kernels="",
+    )
+    return Engine(backend or Hashed(), ByteTokens(), info, words)
 
 
 def _reading(row: Row[Digest]) -> Reading:

@@ -20,6 +20,7 @@ __all__ = [
     "EngineInfo",
     "EngineStats",
     "Image",
+    "NoAnswer",
     "Noul",
     "NoulAnswer",
     "Precision",
@@ -148,6 +149,13 @@ class Response(Struct, frozen=True):
     answers: tuple[tuple[str, Answer], ...]
     usage: Usage
     seconds: float
+
+
+class NoAnswer(Struct, frozen=True):
+    """There is none, and why, in a word that policy can rule on; `detail` is for a person."""
+
+    why: Literal["timeout", "unavailable", "busy", "refused", "error"]
+    detail: str = ""
 
 
 class EngineInfo(Struct, frozen=True):

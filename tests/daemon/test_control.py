@@ -14,7 +14,7 @@ import pytest
 
 from reflexd import paths, wire
 from reflexd.client import Client, exchange
-from reflexd.control import CheckRequest, CheckResult, Control, ModeRequest, Status, hook_payload
+from reflexd.control import CheckRequest, CheckResult, Control, EngineStatus, ModeRequest, Status, hook_payload
 from reflexd.daemon.gate import Gate
 from reflexd.daemon.journal import Journal
 from reflexd.daemon.lane import Lane
@@ -30,7 +30,7 @@ T = TypeVar("T")
 CALL = """
 import sys, msgspec
 from reflexd.client import Client
-from reflexd.control import *
+from reflexd.control import EngineStatus, *
 from reflexd.errors import ReflexError
 name, shape, request = sys.argv[2:]
 try:
@@ -88,7 +88,8 @@ def control(request: pytest.FixtureRequest, short_home: str) -> Iterator[tuple[C
     standing, sessions = Standing(short_home), Sessions()
     journal = Journal(paths.journal_file(short_home), lane)
     gate = Gate(short_home, standing, journal, sessions, lane)
-    yield Live(gate, standing, journal, sessions, False, ended), lambda: bool(ended)
+    off = EngineStatus("off")
+    yield Live(gate, standing, journal, sessions, lambda: off, False, ended), lambda: bool(ended)
 
 
 def test_control_is_the_same_on_both_ends(control: tuple[Control, Any], short_home: str) -> None:
