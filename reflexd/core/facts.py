@@ -35,7 +35,7 @@ from reflexd.types import (
     Write,
 )
 
-SMALL = 4096  # characters of a command that is remembered
+SMALL = 4096  # characters of a command; longer ones are remembered too, but only the last few
 _OF_THE_TEXT = frozenset({"file", "entry", "repository", "kube", "server"})  # sights that a command is read by
 _INTERPRETERS = {
     "python": "python3 -c",
@@ -70,12 +70,18 @@ def _remembered(tool: Tool, context: Context, seen: Seen) -> Facts:
     return _facts(tool, context, _ground(context).looking(seen))
 
 
+@functools.lru_cache(maxsize=8)
+def _last(tool: Tool, context: Context, seen: Seen) -> Facts:
+    return _facts(tool, context, _ground(context).looking(seen))
+
+
 def _read(tool: Tool, context: Context, seen: Seen) -> Facts:
-    """Agents repeat themselves, and each round of looking asks again: what a small call says is remembered."""
-    small = not isinstance(tool, Write | Edit | Patch | Code) and not (
-        isinstance(tool, Shell) and len(tool.command) > SMALL
-    )
-    return _remembered(tool, context, seen) if small else _facts(tool, context, _ground(context).looking(seen))
+    """Agents repeat themselves, and each round of looking asks again: what a call says is remembered."""
+    if isinstance(tool, Write | Edit | Patch | Code):
+        return _facts(tool, context, _ground(context).looking(seen))
+    if isinstance(tool, Shell) and len(tool.command) > SMALL:
+        return _last(tool, context, seen)
+    return _remembered(tool, context, seen)
 
 
 def _facts(tool: Tool, context: Context, ground: Ground) -> Facts:

@@ -122,6 +122,11 @@ def _client(name: str) -> Speaks:
 _ROLES = ("other", "port", "user", "database", "host", "url", "write", "script", "code", "file", "sql")
 
 
+def is_client(name: str) -> bool:
+    """Whether a client's name begins with this word."""
+    return name in _programs()
+
+
 def speaking(call: Call) -> tuple[Speaks, int] | None:
     """The client that `call` starts, and how many of its words name it."""
     if call.name not in _programs():

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 PIECES_MAX = 100
 PIECE_MAX = 2000
-_PIECE = re.compile(r"[^\n;|&(){}`]{3,}")
+_ENDS = str.maketrans(dict.fromkeys(";|&(){}`", "\n"))
 _WORTH = re.compile(
     r"\b(?:rm|rmdir|dd|mkfs|shred|wipefs|find|chmod|chown|mv|git|reflex\w*|pkill|killall|kill|tee|truncate|rsync|eval)\b|>"
 )
@@ -19,10 +19,14 @@ _WORTH = re.compile(
 
 def segments(text: str) -> Iterator[str]:
     """Pieces in which a program stands that can do harm; at most PIECES_MAX. Linear in the text's length."""
-    count = 0
-    for found in _PIECE.finditer(text):
-        piece = found[0][:PIECE_MAX].strip()
-        if len(found[0]) <= PIECE_MAX and text[found.end() : found.end() + 1] == "(":
+    count = at = 0
+    lines = text.translate(_ENDS)
+    while found := _WORTH.search(text, at):
+        start = lines.rfind("\n", at, found.start()) + 1 or at
+        end = lines.find("\n", found.end())
+        at = end = len(text) if end < 0 else end
+        piece = text[start : min(end, start + PIECE_MAX)].strip()
+        if end - start <= PIECE_MAX and text[end : end + 1] == "(":
             piece = piece.removesuffix("$")
         if len(piece) > 2 and _WORTH.search(piece):
             yield piece.replace("'", "").replace('"', "")

@@ -40,6 +40,9 @@ _USUAL = {
 }
 
 
+PATH_MAX = 1024  # of a directory gone into step by step; some systems take no longer path at all
+
+
 class Written:
     """A file that this line has written: its text (None: not known), and whether that came from the network.
 
@@ -163,6 +166,8 @@ class Shell:
             self.cwd = self.path(target) if target.startswith("/") else UNKNOWN
         else:
             self.cwd = self.path(target)
+        if len(self.cwd) > PATH_MAX:
+            self.cwd = UNKNOWN
         self.variables["OLDPWD"] = [before]
         self.variables["PWD"] = [self.cwd]
 

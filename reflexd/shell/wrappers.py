@@ -66,23 +66,26 @@ def unwrap(call: Call) -> Unwrapped | None:
 def _tail(call: Call) -> Unwrapped | None:
     """The commands among the words of a program that nobody described: from a name that matters, or one of a tool."""
     args = call.argv[1:]
-    tools = [args[i:] for i, word in enumerate(args[:-1]) if _is_tool(word, args[i:], call.cwd)]
+    tools = [i for i, word in enumerate(args[:-1]) if _is_tool(word, args, i, call.cwd)]
     first = command_at(args, frozenset())
     for at in {first, args.index("--") + 1 if "--" in args else first}:
         if at < len(args) and args[at].rpartition("/")[2] in known_programs() - _ALSO_VERBS:
-            tools.insert(0, args[at:])
+            tools.insert(0, at)
     for i, word in enumerate(args):
         if word.rpartition("/")[2] in RISKY and i + 1 < len(args):
-            tools.append(args[i:])
+            tools.append(i)
             break
         if word in _CODE_OPTIONS and i + 1 < len(args):
-            return Unwrapped(commands=tuple(tools[:TAILS_MAX]), code=(args[i + 1],))
-    return Unwrapped(commands=tuple(tools[-TAILS_MAX:])) if tools else None
+            return Unwrapped(commands=tuple(args[at:] for at in tools[:TAILS_MAX]), code=(args[i + 1],))
+    return Unwrapped(commands=tuple(args[at:] for at in tools[-TAILS_MAX:])) if tools else None
 
 
-def _is_tool(word: str, rest: tuple[str, ...], cwd: str) -> bool:
+def _is_tool(word: str, args: tuple[str, ...], at: int, cwd: str) -> bool:
     name = word.rpartition("/")[2]
-    return name in AGENTS or name in with_subcommands() or dbclients.speaking(Call((name, *rest[1:]), cwd)) is not None
+    if name in AGENTS or name in with_subcommands():
+        return True
+    # Only a client's name is worth a copy of all the words behind it.
+    return dbclients.is_client(name) and dbclients.speaking(Call((name, *args[at + 1 :]), cwd)) is not None
 
 
 SPECIAL: dict[str, Callable[[Call], Unwrapped | None]] = {

@@ -52,7 +52,7 @@ class Repositories:
     def around(self, directories: Iterable[str]) -> tuple[Repository, ...]:
         """What the repositories around these directories say. Looks at the disk."""
         now, found = time.monotonic(), dict[tuple[object, ...], Repository]()
-        above: dict[str, Repository | None] = {}
+        above: dict[str, tuple[Repository, ...]] = {}
         for directory in sorted(_absolute(directories)):
             mine = tuple(self._of(directory, above))
             if len(self._around) >= KEPT_MAX:
@@ -79,15 +79,28 @@ class Repositories:
         """What is wrong with the files of repositories that calls were made in."""
         return tuple(repository.fault for _, repository in tuple(self._read.values()) if repository.fault)
 
-    def _of(self, directory: str, above: dict[str, Repository | None]) -> Iterator[Repository]:
+    def _of(self, directory: str, above: dict[str, tuple[Repository, ...]]) -> Iterator[Repository]:
         real = disk.real(directory)
-        aliases = ((directory, real),) if real != directory else ()
-        for path in dict.fromkeys((*_upwards(directory), *_upwards(real))):
-            if path not in above:
-                above[path] = self._at(path)
-            found = above[path]
-            if found is not None:
-                yield structs.replace(found, aliases=aliases) if aliases else found
+        if real == directory:
+            yield from self._above(directory, above)
+            return
+        every = (*self._above(directory, above), *self._above(real, above))
+        for found in {_key(each): each for each in every}.values():
+            yield structs.replace(found, aliases=((directory, real),))
+
+    def _above(self, directory: str, above: dict[str, tuple[Repository, ...]]) -> tuple[Repository, ...]:
+        """Of `directory` and all above it, the nearest first; each is looked at once however many lie below it."""
+        below: list[str] = []
+        found: tuple[Repository, ...] = ()
+        for path in _upwards(directory):
+            if path in above:
+                found = above[path]
+                break
+            below.append(path)
+        for path in reversed(below):
+            mine = self._at(path)
+            found = above[path] = (mine, *found) if mine is not None else found
+        return found
 
     def _at(self, root: str) -> Repository | None:
         """What the repository at `root` says; None where none of this user's is there, or it has no such file."""
