@@ -31,6 +31,8 @@ COMMANDS: dict[str, str] = {
     "why": "explain a refusal",
     "log": "what was decided",
     "mode": "switch to off, shadow or enforce",
+    "decide": "ask System One: a state, typed questions, probabilities",
+    "model": "models: list, pull, use, bench",
     "serve": "serve a model in the foreground, without the gate",
     "start": "start the daemon",
     "stop": "stop the daemon",
