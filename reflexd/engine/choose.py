@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
-import psutil
 from msgspec import Struct
 
-from reflexd.engine.tensor import devices, files
+from reflexd.engine.tensor import devices, files, gguf
 from reflexd.engine.tensor.families import family
 from reflexd.errors import ReflexError
 from reflexd.types import Device, Precision
@@ -55,7 +53,7 @@ def chosen(wanted: Wanted) -> Chosen:
     on = devices.device(wanted.device)
     precision, why = devices.precision(on, wanted.precision)
     if source.is_file():
-        kind, parameters, hidden = _gguf(source)
+        kind, parameters, hidden = gguf.described(source)
     else:
         settings = files.config(source)
         text = settings.get("text_config", settings)
@@ -64,7 +62,7 @@ def chosen(wanted: Wanted) -> Chosen:
         family(kind)
     passes = devices.BUDGETS[on] * hidden * WIDE * BYTES[precision] // 4
     needs = parameters * BYTES[precision] + LEAST_STATES + passes + (RUNTIME if on != "cuda" else 0)
-    return Chosen(wanted.model, kind, on, precision, why, parameters, needs, _has(on))
+    return Chosen(wanted.model, kind, on, precision, why, parameters, needs, devices.memory(on))
 
 
 def _count(file: Path) -> int:
@@ -77,26 +75,6 @@ def _count(file: Path) -> int:
                 size *= length
             total += size
     return total
-
-
-def _gguf(file: Path) -> tuple[str, int, int]:
-    from gguf import GGUFReader
-
-    try:
-        reader: Any = GGUFReader(file)
-        kind = reader.fields["general.architecture"].contents()
-        hidden = int(reader.fields[f"{kind}.embedding_length"].contents())
-        return kind, sum(int(tensor.n_elements) for tensor in reader.tensors), hidden
-    except Exception as e:  # what the reader of a broken file raises is anybody's guess
-        raise ReflexError(f"{file} is no GGUF file: {e}") from e
-
-
-def _has(on: Device) -> int:
-    if on == "cuda":
-        import torch
-
-        return int(torch.cuda.mem_get_info()[0])
-    return int(psutil.virtual_memory().available * 0.9)
 
 
 def main(argv: list[str]) -> int:

@@ -33,6 +33,7 @@ RULES: Mapping[str, Rule] = {
     "control": Rule(("types", "errors")),
     "settings": Rule((*SEAMS, "core")),
     "client": Rule(SEAMS),
+    "systemone": Rule(("types", "errors", "paths")),
     "shell": Rule(("types", "errors"), pure=True),
     "core": Rule(("types", "errors", "shell"), pure=True),
     "guard": Rule(("types", "errors"), pure=True),
@@ -42,6 +43,8 @@ RULES: Mapping[str, Rule] = {
     "sight": Rule(("", "types", "errors", "shell", "core", "guard")),
     **{f"engine.{name}": Rule(("types", "errors", "engine"), pure=True) for name in ENGINE_PURE},
     "engine": Rule(("", *SEAMS)),
+    "engine.process": Rule(("", *SEAMS, "engine", "settings")),
+    "engine.choose": Rule(("errors", "types", "engine")),
     "engine.tensor": Rule(("", *SEAMS, "engine")),
     "daemon": Rule(("", *SEAMS, *PURE, "sight", "settings", "judge", "engine.link")),
     "ctl": Rule(
@@ -56,6 +59,7 @@ RULES: Mapping[str, Rule] = {
             "judge.fixed",
             "judge.remote",
             "engine.models",
+            "systemone",
             *READERS,
         )
     ),
@@ -108,6 +112,8 @@ PURE_FOREIGN = frozenset(
 )
 """Libraries that compute. `importlib` is for the package's own data, `threading` for locks and thread-locals."""
 
+HEAVY = frozenset({"torch", "transformers", "tokenizers", "safetensors", "peft", "gguf", "accelerate"})
+
 PURE_OS = frozenset({"path", "fsencode", "fsdecode", "sep", "pathsep"})
 IMPURE_PATH = frozenset(
     {"exists", "isfile", "isdir", "islink", "lexists", "realpath", "getmtime", "getsize", "samefile"}
@@ -130,6 +136,8 @@ def breaches(sources: Mapping[str, str]) -> Iterator[str]:
                     yield f"{module}:{line} imports {imported}"
             elif imported.partition(".")[0] in {"adapters", "shims", "config", "setup"}:
                 yield f"{module}:{line} imports {imported} from the top level"
+            elif imported.partition(".")[0] in HEAVY and not within(module, ("engine.tensor",)):
+                yield f"{module}:{line} imports {imported}, which engine.tensor alone does"
             elif rule.pure and imported.partition(".")[0] not in PURE_FOREIGN:
                 yield f"{module}:{line} is pure and imports {imported}"
         if rule.pure:

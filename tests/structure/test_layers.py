@@ -39,7 +39,7 @@ PLANTED = [
     ("core.decide", "from urllib import request", "is pure and uses importlib or urllib"),
     ("shell.parse", "from reflexd.core import decide", "imports reflexd.core"),
     ("guard.redact", "from reflexd.shell import parse", "imports reflexd.shell"),
-    ("guard.redact", "import torch", "is pure and imports torch"),
+    ("guard.redact", "import numpy", "is pure and imports numpy"),
     ("adapters.claude", "from reflexd.setup import plan", "imports reflexd.setup"),
     ("adapters.claude", "import subprocess", "is pure and imports subprocess"),
     ("daemon.gate", "from reflexd.ctl import main", "imports reflexd.ctl"),
@@ -47,6 +47,9 @@ PLANTED = [
     ("ctl.check", "from reflexd.daemon.server import Server", "imports reflexd.daemon.server"),
     ("ctl.check", "from reflexd.daemon import server", "imports reflexd.daemon"),
     ("setup.unhook", "from reflexd.errors import ReflexError", "imports reflexd.errors"),
+    ("engine.worker", "import torch", "which engine.tensor alone does"),
+    ("daemon.gate", "def f() -> None:\n    from transformers import AutoModel", "which engine.tensor alone does"),
+    ("daemon.gate", "from reflexd.engine.engine import Engine", "imports reflexd.engine.engine"),
     ("brandnew", "x = 1", "no rule says"),
 ]
 

@@ -64,6 +64,14 @@ def state_budget(on: Device) -> int:
     return int(min(1 << 30, psutil.virtual_memory().available // 8))
 
 
+def memory(on: Device) -> int:
+    """Bytes that a model may take: what is free of the device's memory, most of what is free of the machine's."""
+    if on == "cuda":
+        free, _ = torch.cuda.mem_get_info()
+        return int(free)
+    return int(psutil.virtual_memory().available * 0.9)
+
+
 def kernels(on: Device, hybrid: bool) -> tuple[str, bool]:
     """What the pass runs on, in one line, and whether all of it is fast."""
     if not hybrid:

@@ -47,6 +47,19 @@ def converted(file: Path, kept: Path | None = None) -> Path:
     return out
 
 
+def described(file: Path) -> tuple[str, int, int]:
+    """Architecture, parameters and hidden size, from the metadata alone. Raises ModelError."""
+    from gguf import GGUFReader
+
+    try:
+        reader: Any = GGUFReader(file)
+        kind = reader.fields["general.architecture"].contents()
+        hidden = int(reader.fields[f"{kind}.embedding_length"].contents())
+        return kind, sum(int(tensor.n_elements) for tensor in reader.tensors), hidden
+    except Exception as e:  # what the reader of a broken file raises is anybody's guess
+        raise ModelError(f"{file} is no GGUF file: {e}") from e
+
+
 def _digest(file: Path) -> str:
     """Of name, size and both ends: the whole of a large file would take longer than loading it."""
     size = file.stat().st_size
