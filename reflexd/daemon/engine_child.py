@@ -36,10 +36,16 @@ class Launch(Struct, frozen=True):
     log: int
 
 
-def prepare(base: str, settings: EngineSettings, link: int, http: Sequence[int]) -> Launch:
-    """`link` and `http` are descriptors to be inherited. The caller closes `log`. Blocks; raises OSError."""
+def prepare(
+    base: str, settings: EngineSettings, link: int, http: Sequence[int], stand_in: float | None = None
+) -> Launch:
+    """`link` and `http` are descriptors to be inherited. The caller closes `log`. Blocks; raises OSError.
+
+    `stand_in`: seconds that a pass takes of a backend without a model, for tests of all that is around one.
+    """
     key = _key(paths.systemone_key(base)) if settings.port else ""
-    given = msgspec.json.encode({"link": link, "settings": settings, "http": list(http), "key": key}).decode()
+    start = {"link": link, "settings": settings, "http": list(http), "key": key, "stand_in": stand_in}
+    given = msgspec.json.encode(start).decode()
     root = os.path.dirname(os.path.dirname(os.path.abspath(reflexd.__file__)))
     # Appended, as for the daemon: from a checkout that is not installed nothing else leads to it.
     code = (

@@ -23,6 +23,7 @@ import msgspec
 from reflexd import paths
 from reflexd.control import EngineStatus
 from reflexd.daemon import engine_child
+from reflexd.daemon.engine_child import Launch
 from reflexd.engine import link
 from reflexd.engine.link import Answered, Ask, Beat, Cancel, Failed, Ready, Unable
 from reflexd.errors import FrameError, ReflexError
@@ -44,12 +45,17 @@ class Engine:
     """All of it belongs to the daemon's loop."""
 
     def __init__(
-        self, base: str, wanted: Callable[[], EngineSettings], open_http: Callable[[int], Sequence[socket.socket]]
+        self,
+        base: str,
+        wanted: Callable[[], EngineSettings],
+        open_http: Callable[[int], Sequence[socket.socket]],
+        prepare: Callable[[str, EngineSettings, int, Sequence[int]], Launch] = engine_child.prepare,
     ) -> None:
         """`wanted` gives the settings in force; `open_http` the listening sockets of HTTP, given a port (0: none)."""
         self._base = base
         self._wanted = wanted
         self._open_http = open_http
+        self._prepare = prepare
         self._http: tuple[int, list[socket.socket]] | None = None
         self._numbers = itertools.count()
         self._asked: dict[int, asyncio.Future[Response | NoAnswer]] = {}
@@ -117,7 +123,7 @@ class Engine:
         """One engine from its start to its end: why it ended, and whether another try makes sense."""
         ours, theirs = socket.socketpair()
         try:
-            http = self._listening(settings.port)
+            http = await asyncio.to_thread(self._listening, settings.port)
             self._starts += 1
             self._process = await self._spawn(settings, theirs, http)
         except (OSError, ReflexError) as e:
@@ -130,6 +136,7 @@ class Engine:
         self._heard = time.monotonic()
         listening = asyncio.create_task(self._listen(reader, settings))
         watching = asyncio.create_task(self._watch(settings))
+        why = "it was ended"
         try:
             done, _ = await asyncio.wait({listening, watching}, return_when=asyncio.FIRST_COMPLETED)
             why, again = next(iter(done)).result()
@@ -137,6 +144,7 @@ class Engine:
             listening.cancel()
             watching.cancel()
             self._forget()
+            self._say("waiting", settings, why)
             code = await self._end()
         if not why:
             why = f"signal {-code}" if code < 0 else f"exit {code}"
@@ -234,7 +242,7 @@ class Engine:
         self, settings: EngineSettings, theirs: socket.socket, http: Sequence[socket.socket]
     ) -> asyncio.subprocess.Process:
         inherited = [theirs.fileno(), *(sock.fileno() for sock in http)]
-        launch = await asyncio.to_thread(engine_child.prepare, self._base, settings, inherited[0], inherited[1:])
+        launch = await asyncio.to_thread(self._prepare, self._base, settings, inherited[0], inherited[1:])
         try:
             return await asyncio.create_subprocess_exec(
                 *launch.command,

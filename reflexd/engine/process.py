@@ -15,14 +15,16 @@ import signal
 import socket
 import sys
 import threading
+import time
 from concurrent.futures import CancelledError, Future
 
 import msgspec
 from msgspec import Struct
 
-from reflexd.engine import link
+from reflexd.engine import hashed, link
 from reflexd.engine.engine import Engine
 from reflexd.engine.errors import Busy, Invalid, Overloaded
+from reflexd.engine.hashed import Hashed
 from reflexd.engine.link import Answered, Ask, Beat, Cancel, Failed, Ready, Unable, Up
 from reflexd.errors import FrameError, ReflexError
 from reflexd.settings import EngineSettings
@@ -37,14 +39,14 @@ UNABLE = 3
 class Start(Struct, frozen=True, forbid_unknown_fields=True):
     """What reflexd says in argv. `link` and `http` are descriptors; `key` names the file that holds the key.
 
-    `stand_in`: the backend without a model, for tests of what is around the engine.
+    `stand_in`: seconds that a pass takes of the backend without a model, which then is used.
     """
 
     link: int
     settings: EngineSettings
     http: tuple[int, ...] = ()
     key: str = ""
-    stand_in: bool = False
+    stand_in: float | None = None
 
 
 def main(argv: list[str]) -> int:
@@ -71,10 +73,9 @@ def main(argv: list[str]) -> int:
 def opened(start: Start) -> Engine:
     """Raises ReflexError."""
     wanted = start.settings
-    if start.stand_in:
-        from reflexd.engine.hashed import engine
-
-        return engine(wanted.orders, wanted.confidence)
+    if start.stand_in is not None:
+        seconds = start.stand_in
+        return hashed.engine(wanted.orders, wanted.confidence, Hashed(trouble=lambda number: time.sleep(seconds)))
     return Engine.open(
         wanted.model,
         device=wanted.device,
