@@ -172,10 +172,17 @@ def _find(call: Call) -> Unwrapped | None:
     """-exec and its kin; the files it would name are patterns below where it starts."""
     args = call.argv[1:]
     found: list[tuple[str, ...]] = []
+    every: list[str] | None = None
+    end = within = 0
     for i, word in enumerate(args):
         if word in ("-exec", "-execdir", "-ok", "-okdir"):
-            end = next((j for j in range(i + 1, len(args)) if args[j] in (";", "+")), len(args))
-            for name in find_names(args):
+            if end <= i:
+                end, within = next((j for j in range(i + 1, len(args)) if args[j] in (";", "+")), len(args)), 0
+            within += 1
+            if within > ITEMS_MAX:
+                continue  # a word of the command before it: find itself takes the first one only
+            every = find_names(args) if every is None else every
+            for name in every:
                 found.append(tuple(w.replace("{}", name) for w in args[i + 1 : end]))
     return Unwrapped(commands=tuple(f for f in found if f)) if found else None
 

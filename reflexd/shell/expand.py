@@ -84,7 +84,7 @@ class Expander:
     def heredoc(self, raw: str) -> str:
         """The body of an unquoted here-document: parameters and substitutions, no quotes."""
         pieces = Pieces("")
-        self._double(raw, 0, len(raw), pieces, closing="")
+        self._deeper(raw, 0, len(raw), pieces, closing="")
         return "".join(pieces.done())
 
     def evaluated(self, text: str) -> None:
@@ -169,6 +169,16 @@ class Expander:
             pieces.literal("/root" if user == "root" else f"/home/{user}")
         return end
 
+    def _deeper(self, raw: str, i: int, end: int, pieces: Pieces, closing: str = '"') -> None:
+        """One level further in: the whole rest is searched once a level."""
+        self._level += 1
+        if self._level > LEVEL_MAX:
+            raise Budget("a word is nested too deeply")
+        try:
+            self._double(raw, i, end, pieces, closing)
+        finally:
+            self._level -= 1
+
     def _double(self, raw: str, i: int, end: int, pieces: Pieces, closing: str = '"') -> None:
         while i < end:
             c = raw[i]
@@ -197,7 +207,7 @@ class Expander:
             inner = raw[i + 2 : stop - 1]
             if inner.startswith("(") and inner.endswith(")"):
                 sum_ = Pieces("")
-                self._double(inner, 1, len(inner) - 1, sum_)
+                self._deeper(inner, 1, len(inner) - 1, sum_)
                 self.evaluated("".join(sum_.done()))
                 pieces.value([UNKNOWN], quoted)
             else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import islice
 
 from reflexd.shell import (
     builders,
@@ -66,7 +67,7 @@ def unwrap(call: Call) -> Unwrapped | None:
 def _tail(call: Call) -> Unwrapped | None:
     """The commands among the words of a program that nobody described: from a name that matters, or one of a tool."""
     args = call.argv[1:]
-    tools = [i for i, word in enumerate(args[:-1]) if _is_tool(word, args, i, call.cwd)]
+    tools = _tools(args, call.cwd)
     first = command_at(args, frozenset())
     for at in {first, args.index("--") + 1 if "--" in args else first}:
         if at < len(args) and args[at].rpartition("/")[2] in known_programs() - _ALSO_VERBS:
@@ -78,6 +79,16 @@ def _tail(call: Call) -> Unwrapped | None:
         if word in _CODE_OPTIONS and i + 1 < len(args):
             return Unwrapped(commands=tuple(args[at:] for at in tools[:TAILS_MAX]), code=(args[i + 1],))
     return Unwrapped(commands=tuple(args[at:] for at in tools[-TAILS_MAX:])) if tools else None
+
+
+def _tools(args: tuple[str, ...], cwd: str) -> list[int]:
+    """Where among the words a tool's name stands: the first TAILS_MAX and the last, which are all that count."""
+    last = len(args) - 1
+    first = list(islice((i for i in range(last) if _is_tool(args[i], args, i, cwd)), TAILS_MAX))
+    if len(first) < TAILS_MAX:
+        return first
+    back = list(islice((i for i in range(last - 1, first[-1], -1) if _is_tool(args[i], args, i, cwd)), TAILS_MAX))
+    return [*first, *reversed(back)]
 
 
 def _is_tool(word: str, args: tuple[str, ...], at: int, cwd: str) -> bool:
