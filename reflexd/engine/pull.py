@@ -56,7 +56,7 @@ def pull(wanted: Wanted) -> Pulled:
         free = shutil.disk_usage(_existing(Path(constants.HF_HUB_CACHE))).free
         if total + SPARE > free:
             raise ReflexError(f"{_size(total)} are to be fetched, and the disk has {_size(free)} left")
-        path = Path(snapshot_download(wanted.model, revision=found.sha, allow_patterns=list(PATTERNS)))
+        path = Path(snapshot_download(wanted.model, revision=wanted.revision, allow_patterns=list(PATTERNS)))
     except GatedRepoError as e:
         raise ReflexError(
             f"{wanted.model} is given out on request only", "accept its terms, then log in: hf auth login"
