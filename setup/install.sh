@@ -3,9 +3,15 @@
 # coding agents that are found. Run it again to upgrade. Arguments go on to `reflexctl setup`.
 # Makes: ~/.local/share/reflex (its own virtual environment), two links in ~/.local/bin, and what
 # `reflexctl setup` shows. Takes back all of it: reflexctl uninstall
+# --engine installs what local models need as well (torch and others: some GB); an upgrade keeps it.
 set -eu
 umask 077
 unset PYTHONPATH PYTHONHOME
+extra=''
+if [ "${1-}" = --engine ]; then
+    extra='[engine]'
+    shift
+fi
 
 say() { printf 'install: %s\n' "$1"; }
 fail() {
@@ -50,8 +56,11 @@ else
     "$python" -m venv -- "$venv" || fail "the virtual environment could not be made in $venv"
 fi
 
-say "installing reflex and its libraries ..."
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade "$root" ||
+if "$venv/bin/python" -c 'import torch, transformers, starlette' >/dev/null 2>&1; then
+    extra='[engine]'
+fi
+say "installing reflex and its libraries${extra:+ (with torch, which takes a while)} ..."
+"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade "$root$extra" ||
     fail "pip could not install reflex" "see its words above; it needs the package index that pip is configured for"
 
 mkdir -p -- "$bin"
