@@ -17,7 +17,7 @@ from bench.peers.engines import Ask, any2jev, qev, serving
 from reflexd.types import Precision
 
 PART = "one request over HTTP, 6 questions, one order"
-KEY = "bench"
+KEY = "a-key-of-the-benchmark"
 
 
 def measure(model: Path, precision: Precision, rounds: int) -> list[Measured]:

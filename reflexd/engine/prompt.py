@@ -166,7 +166,8 @@ def option(question: Question, index: int, texts: Texts) -> str:
             name, said, default = (
                 (texts.yes, yes, texts.yes_default) if index == 0 else (texts.no, no, texts.no_default)
             )
-            return filled(texts.described, key=name, text=rendered(said) or default)
+            text = rendered(said) or default
+            return filled(texts.described, key=name, text=text) if text else name
         case Choice(options):
             key, said = options[index]
             return filled(texts.described, key=key, text=text) if (text := rendered(said)) else key
