@@ -69,7 +69,7 @@ def tiny(family: str) -> Path:
     model = _model(family)
     for parameter in model.parameters():  # random enough that every part of a pass shows in the logits
         if parameter.ndim > 1:
-            torch.nn.init.normal_(parameter, std=0.15)
+            torch.nn.init.normal_(parameter, std=0.08)
     model.save_pretrained(out)
     tokenizer(out)
     if family in VISION:

@@ -40,11 +40,19 @@ def _piece(segment: Segment, start: int, stop: int) -> Segment:
 
 
 class FlatState(NamedTuple):
-    """`position` is the next token's: the count of tokens, less where images take fewer positions than tokens."""
+    """`shifts`: (token, how far its position is from its number), where images took fewer positions than tokens."""
 
     segments: tuple[Segment, ...]
     length: int
-    position: int
+    shifts: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def position(self) -> int:
+        """The next token's."""
+        return self.length + (self.shifts[-1][1] if self.shifts else 0)
+
+    def shifts_until(self, length: int) -> tuple[tuple[int, int], ...]:
+        return tuple(shift for shift in self.shifts if shift[0] <= length)
 
 
 class Flat:
@@ -73,7 +81,7 @@ class Flat:
         return state.segments[-1].length * self._decoder.kv_bytes
 
     def _encode(self, parent: FlatState | None, prefix: Prefix, start: int, stop: int) -> FlatState:
-        past = parent or FlatState((), 0, 0)
+        past = parent or FlatState((), 0)
         spare = -(stop - start) % self._bucket  # tokens that nobody sees: what comes before them does not either
         ids = torch.tensor((*prefix.tokens[start:stop], *(0,) * spare), device=self._device)
         x = functional.embedding(ids, self._decoder.embedding)
@@ -82,24 +90,22 @@ class Flat:
         if pictures and self._sight is not None:
             seen = self._sight.seen(pictures, start, stop + spare, past.position)
             x = seen.shown(x)
-            positions, after = seen.positions, seen.after - spare
+            positions, shifts = seen.positions, past.shifts + seen.shifts
         else:
             positions = torch.arange(past.position, past.position + len(x), device=self._device)
-            after = past.position + stop - start
+            shifts = past.shifts
         whole = Attending(0, len(x), past.segments, self._causal(len(x), past.length), self._pad(past.length))
         _, segment = self._forward(x, positions, [whole], seen, keep=stop - start)
         assert segment is not None
-        return FlatState((*past.segments, segment), stop, after)
+        return FlatState((*past.segments, segment), stop, shifts)
 
     def _split(self, state: FlatState, length: int) -> tuple[FlatState, FlatState]:
         *before, segment = state.segments
         cut = length - (state.length - segment.length)
-        position = state.position - (state.length - length)
         # Copies, so that the halves' memory is each their own and can be given back alone.
         head, tail = _piece(segment, 0, cut), _piece(segment, cut, segment.length)
-        return FlatState((*before, head), length, position), FlatState(
-            (*before, head, tail), state.length, state.position
-        )
+        beginning = FlatState((*before, head), length, state.shifts_until(length))
+        return beginning, FlatState((*before, head, tail), state.length, state.shifts)
 
     def _read(self, rows: Sequence[Row[FlatState]]) -> list[Reading]:
         states: dict[int, FlatState] = {}

@@ -86,7 +86,7 @@ class Rows:
         if pictures and self._sight is not None:
             seen = self._sight.seen(pictures, start, stop, past.position)
             x = seen.shown(x[0])[None]
-            positions, after = seen.positions, seen.after
+            positions, after = seen.positions, stop + seen.shifts[-1][1]
         else:
             positions = torch.arange(past.position, past.position + stop - start, device=self._device).expand(3, -1)
             after = past.position + stop - start

@@ -17,10 +17,13 @@ from reflexd.engine.values import Picture
 
 
 class Seen(NamedTuple):
-    """Images in a stretch of tokens. `where`: their places in it; `deep`: features that layers add there."""
+    """Images in a stretch of tokens. `where`: their places in it; `deep`: features that layers add there.
+
+    `shifts`: for each image, the token that follows it and how far positions are from tokens from there on.
+    """
 
     positions: Tensor
-    after: int
+    shifts: tuple[tuple[int, int], ...]
     where: Tensor
     features: Tensor
     deep: tuple[Tensor, ...]
@@ -47,7 +50,7 @@ class Sight:
         grids = patches["image_grid_thw"]
         output = self._model.get_image_features(patches["pixel_values"].to(self._device), grids.to(self._device))
         deep = getattr(output, "deepstack_features", None) or ()
-        places, columns, at = [], [], start
+        places, columns, shifts, at = [], [], [], start
         for picture, (_, rows, wide) in zip(pictures, grids.tolist(), strict=True):
             rows, wide = rows // self._merge, wide // self._merge
             if picture.stop - picture.start != rows * wide:
@@ -56,12 +59,13 @@ class Sight:
             position += picture.start - at
             columns.append(_grid(rows, wide, position))
             position += max(rows, wide)
+            shifts.append((picture.stop, position - picture.stop))
             places.append(torch.arange(picture.start - start, picture.stop - start))
             at = picture.stop
         columns.append(_text(stop - at, position))
         return Seen(
             positions=torch.cat(columns, dim=1).to(self._device),
-            after=position + stop - at,
+            shifts=tuple(shifts),
             where=torch.cat(places).to(self._device),
             features=torch.cat(list(output.pooler_output)),
             deep=tuple(torch.cat(list(one)) for one in deep),
