@@ -26,7 +26,7 @@ _PARAMETER = re.compile(
 _TRANSFORMED = {"@U": "^^", "@L": ",,", "@u": "^"}
 _CUT = re.compile(r":\s*(-?\d+)(?::\s*(-?\d+))?\Z")
 
-LEVEL_MAX = 24  # of ${...} within ${...}
+LEVEL_MAX = 24  # of ${...} within ${...}, and of $((...)) within $((...))
 VALUE_MAX = 64 * 1024
 
 _SUBSCRIPT = re.compile(r"\w\[")
@@ -41,6 +41,7 @@ class Expander:
     run(code) -> what the code prints, None where that is not known (its commands are noted by the caller).
     pipe(code, into) -> the name under which <(code), or where `into` >(code), appears.
     spend(much) is told of words that a brace makes, and raises Budget where they are too many.
+    lost() is told where a word goes in so deep that only its substitutions are looked for from there on.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Expander:
         pipe: Callable[[str, bool], str],
         assign: Callable[[str, str], None],
         spend: Callable[[int], None],
+        lost: Callable[[], None],
         home: str,
     ) -> None:
         self._lookup = lookup
@@ -57,8 +59,10 @@ class Expander:
         self._pipe = pipe
         self._assign = assign
         self._spend = spend
+        self._lost = lost
         self._home = home
         self._level = 0
+        self._sums = 0
         self._runs = 0
 
     def fields(self, raw: str) -> list[str]:
@@ -170,14 +174,14 @@ class Expander:
         return end
 
     def _deeper(self, raw: str, i: int, end: int, pieces: Pieces, closing: str = '"') -> None:
-        """One level further in: the whole rest is searched once a level."""
-        self._level += 1
-        if self._level > LEVEL_MAX:
-            raise Budget("a word is nested too deeply")
+        """One level further in: the whole rest is searched once a level, as far as LEVEL_MAX."""
+        self._sums += 1
+        if self._sums > LEVEL_MAX:
+            self._lost()
         try:
             self._double(raw, i, end, pieces, closing)
         finally:
-            self._level -= 1
+            self._sums -= 1
 
     def _double(self, raw: str, i: int, end: int, pieces: Pieces, closing: str = '"') -> None:
         while i < end:
@@ -203,6 +207,8 @@ class Expander:
             return stop
         after = raw[i + 1 : i + 2] if i + 1 < end else ""
         if after == "(":
+            if self._sums > LEVEL_MAX and raw.startswith("((", i + 1):
+                return i + 3  # sums within sums: what they substitute is found without taking them apart
             stop = closed_end(raw, i + 1)
             inner = raw[i + 2 : stop - 1]
             if inner.startswith("(") and inner.endswith(")"):

@@ -118,20 +118,24 @@ class Walk:
     ) -> str | None:
         source = text.encode("utf-8", "replace")
         root = syntax.parse(source)
-        if root.has_error:
+        if root is None or root.has_error:
             other = spelling.repaired(text).encode("utf-8", "replace")
             mended = syntax.parse(other) if other != source else root
-            source, root = (source, root) if mended.has_error else (other, mended)
+            source, root = (source, root) if mended is None or mended.has_error else (other, mended)
         script = Script(self, source, shell, via, depth)
-        if root.has_error:
+        if root is None or root.has_error:
             self.invalid()
             for command in simple_commands(text):
                 script.loose(command)
-        return script.node(root, stdin, fed, 0)
+        return None if root is None else script.node(root, stdin, fed, 0)
 
     def invalid(self) -> None:
         self.broken = True
         self.opaque.append("it is not valid shell, or not shell that can be read")
+
+    def lost(self) -> None:
+        self.broken = True
+        self.opaque.append("a word is nested too deeply")
 
     def count(self, much: int = 1) -> None:
         self._spent[0] += much

@@ -48,7 +48,7 @@ class Script:
         self.shell = shell
         self.via = via
         self.depth = depth
-        self.expander = Expander(self._lookup, self._run, self._pipe, self._assign, walk.count, shell.home)
+        self.expander = Expander(self._lookup, self._run, self._pipe, self._assign, walk.count, walk.lost, shell.home)
 
     def sub(self, shell: Shell) -> Script:
         return Script(self.walk, self.source, shell, self.via, self.depth)

@@ -40,7 +40,7 @@ _USUAL = {
 }
 
 
-PATH_MAX = 1024  # of a directory gone into step by step; some systems take no longer path at all
+PATH_MAX = 4096  # of a directory gone into step by step; Linux takes no longer path
 
 
 class Written:

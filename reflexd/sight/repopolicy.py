@@ -53,8 +53,9 @@ class Repositories:
         """What the repositories around these directories say. Looks at the disk."""
         now, found = time.monotonic(), dict[tuple[object, ...], Repository]()
         above: dict[str, tuple[Repository, ...]] = {}
+        resolved: dict[str, str] = {"/": "/"}
         for directory in sorted(_absolute(directories)):
-            mine = tuple(self._of(directory, above))
+            mine = tuple(self._of(directory, _real(directory, resolved), above))
             if len(self._around) >= KEPT_MAX:
                 self._around = {}
             self._around[directory] = (now, mine)
@@ -79,8 +80,7 @@ class Repositories:
         """What is wrong with the files of repositories that calls were made in."""
         return tuple(repository.fault for _, repository in tuple(self._read.values()) if repository.fault)
 
-    def _of(self, directory: str, above: dict[str, tuple[Repository, ...]]) -> Iterator[Repository]:
-        real = disk.real(directory)
+    def _of(self, directory: str, real: str, above: dict[str, tuple[Repository, ...]]) -> Iterator[Repository]:
         if real == directory:
             yield from self._above(directory, above)
             return
@@ -141,6 +141,21 @@ def _absolute(directories: Iterable[str]) -> Iterator[str]:
 
 def _key(repository: Repository) -> tuple[object, ...]:
     return (repository.root, repository.version, repository.fault, repository.aliases)
+
+
+def _real(path: str, resolved: dict[str, str]) -> str:
+    """As disk.real, from what is `resolved` above it: each directory is looked at once however many lie below it."""
+    if os.path.normpath(path) != path or path.startswith("//") or "\0" in path:
+        return disk.real(path)
+    below: list[str] = []
+    at = path
+    while at not in resolved:
+        below.append(at)
+        at = os.path.dirname(at)
+    for at in reversed(below):
+        joined = os.path.join(resolved[os.path.dirname(at)], os.path.basename(at))
+        resolved[at] = disk.real(joined) if os.path.islink(joined) else joined
+    return resolved[path]
 
 
 def _upwards(path: str) -> Iterator[str]:
