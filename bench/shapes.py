@@ -150,6 +150,14 @@ SHAPES: Mapping[str, Callable[[int], str]] = {
     "declarations": _repeated("declare -x a=b; ", after="ls"),
     "unsets": _repeated("unset a; ", after="ls"),
     "exit": _repeated("exit; ", after="ls"),
+    # broken in the ways that parsers recover from at length
+    "closing parentheses": _repeated("))"),
+    "pipes alone": _repeated("|"),
+    "subshells never closed": _repeated("(&"),
+    "sums behind a word": _repeated("((1+2))", "echo "),
+    "patterns behind a word": _repeated("/.s/hs)~", "~dev/(ls "),
+    "a broken beginning": _repeated(" scripts/", "$$$((cat x >|${"),
+    "a brace in a subshell": _repeated("-", "<({r,,,}m x) "),
     # words and expansions
     "nested defaults": _nested("${x:-", "a", "}"),
     "replacements": _repeated("${HOME//e/x}", "echo "),

@@ -65,6 +65,13 @@ class _Following:
         self._wants: dict[Want, None] = {}
         self._sources: dict[Source, None] = {}
         self._unseen: dict[Unseen, None] = {}
+        self._compiled = frozenset(
+            posixpath.normpath(posixpath.join(call.cwd, word))
+            for call in reading.calls
+            if call.name in _COMPILERS
+            for flag, word in pairwise(call.argv)
+            if flag in _OUTPUT
+        )
 
     def done(self) -> Followed:
         files: dict[str, None] = {}
@@ -152,12 +159,7 @@ class _Following:
 
     def _built(self, local: Local) -> bool:
         """Whether a compiler in the line makes it out of local code."""
-        return any(
-            flag in _OUTPUT and posixpath.normpath(posixpath.join(call.cwd, word)) == local.path
-            for call in self._reading.calls
-            if call.name in _COMPILERS
-            for flag, word in pairwise(call.argv)
-        )
+        return local.path in self._compiled
 
     def _downloaded(self, path: str) -> bool:
         return any(path == each or path.startswith(f"{each}/") for each in self._context.past.downloaded)

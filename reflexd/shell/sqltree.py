@@ -88,7 +88,7 @@ def _judge(tree: exp.Expr, dialect: Dialect) -> Tree | None:
             written.append(f"{node.key} into {_name(node)}")
         elif isinstance(node, exp.Into):
             written.append(f"select into {_name(node)}")
-        elif isinstance(node, exp.Func):
+        elif isinstance(node, exp.Func) and not isinstance(node, exp.And | exp.Or):
             called.append(_called(node))
         elif isinstance(node, exp.Table) and dialect in ("duckdb", "clickhouse") and _is_file(node.name):
             files.append(node.name)
