@@ -50,6 +50,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--require-fast-kernels", action="store_true", default=None, help="refuse to start where a kernel fell back"
     )
+    parser.add_argument(
+        "--image-root",
+        action="append",
+        dest="image_roots",
+        metavar="DIR",
+        help="requests may name images below it by path; may be given again",
+    )
     parser.add_argument("--stable", action="store_true", help="the setting that was chosen and measured; flags win")
 
 
@@ -74,8 +81,18 @@ def run(args: argparse.Namespace) -> int:
 
 def settled(flags: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
     """A flag that was given wins, also where it says what is the default anyway."""
-    names = ("model", "host", "port", "orders", "prompt", "calibration", "adapter", "require_fast_kernels", *CHOICES)
-    return manifest | {name: flags[name] for name in names if flags.get(name) is not None}
+    names = (
+        "model",
+        "host",
+        "port",
+        "orders",
+        "prompt",
+        "calibration",
+        "adapter",
+        "require_fast_kernels",
+        "image_roots",
+    )
+    return manifest | {name: flags[name] for name in (*names, *CHOICES) if flags.get(name) is not None}
 
 
 def check(said: dict[str, Any], network: bool) -> None:

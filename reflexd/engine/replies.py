@@ -11,7 +11,7 @@ from reflexd.types import Answer, ChoiceAnswer, Confidence, NoulAnswer, Response
 OTHER: dict[Confidence, Confidence] = {"entropy": "margin", "margin": "entropy"}
 
 
-def encode(response: Response, model: str, confidence: Confidence) -> bytes:
+def encode(response: Response, model: str, confidence: Confidence, asked: object = None) -> bytes:
     """`model` is the name that was served. Probabilities in full; `confidence` says which of the two is called so."""
     answers = {name: answer_of(answer, confidence) for name, answer in response.answers}
     return msgspec.json.encode({"model": model, "answers": answers, "usage": usage_of(response.usage)})

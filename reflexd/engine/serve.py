@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import secrets
 import signal
@@ -17,6 +18,7 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Struct
 
+from reflexd.engine import images
 from reflexd.engine.engine import Engine
 from reflexd.engine.http import serve_on
 from reflexd.engine.http.security import is_loopback
@@ -44,6 +46,7 @@ class Serving(Struct, frozen=True, forbid_unknown_fields=True):
     calibration: str | None = None
     adapter: str | None = None
     require_fast_kernels: bool = False
+    image_roots: tuple[str, ...] = ()
 
 
 def main(argv: list[str]) -> int:
@@ -76,7 +79,8 @@ def serve(asked: Serving, environ: Mapping[str, str]) -> None:
             name = f"[{asked.host}]" if ":" in asked.host else asked.host
             url = f"http://{name}:{sock.getsockname()[1]}"
             names = frozenset() if is_loopback(asked.host) else frozenset({asked.host.lower()})
-            serve_on(engine, [sock], key, names=names, ready=lambda: print(url, flush=True))
+            resolve = functools.partial(images.resolve, policy=images.Policy(roots=asked.image_roots))
+            serve_on(engine, [sock], key, names=names, resolve=resolve, ready=lambda: print(url, flush=True))
             say("stopped")
 
 

@@ -1,4 +1,4 @@
-"""The ASGI application: `POST /v1/systemone`, `GET /v1/models`, `/health`, `/metrics`.
+"""The ASGI application: `POST /v1/systemone` and `/v1/decisions`, `GET /v1/models`, `/health`, `/metrics`.
 
 The contract is TypeSafe's; `security` says who may ask, `bodies` how a body is read. Nothing that takes long
 runs on the event loop: parsing of large bodies, images and tokenising happen in threads, passes in the engine's.
@@ -23,7 +23,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from reflexd import types
-from reflexd.engine import replies, schema
+from reflexd.engine import decisions, replies, schema
 from reflexd.engine.engine import Engine
 from reflexd.engine.errors import Fault, Invalid
 from reflexd.engine.http import bodies, metrics, security
@@ -53,13 +53,15 @@ class Draft(Protocol):
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """One of the body formats: `parse` raises Invalid, `encode` takes the response, the model's name, the setting."""
+    """One of the body formats: `parse` raises Invalid, `encode` takes the response, the model's name, the setting,
+    and what `parse` gave."""
 
     parse: Callable[[bytes], Draft]
-    encode: Callable[[types.Response, str, types.Confidence], bytes]
+    encode: Callable[[types.Response, str, types.Confidence, Any], bytes]
 
 
 SYSTEM_ONE = Shape(schema.parse, replies.encode)
+DECISIONS = Shape(decisions.parse, decisions.encode)
 
 
 def no_images(sources: Sequence[Source], parts: Mapping[str, bytes]) -> tuple[types.Image, ...]:
@@ -79,6 +81,7 @@ def application(
     app = Starlette(
         routes=[
             Route("/v1/systemone", face.answering(SYSTEM_ONE), methods=["POST"]),
+            Route("/v1/decisions", face.answering(DECISIONS), methods=["POST"]),
             Route("/v1/models", face.models),
             Route("/health", face.health),
             Route("/healthz", face.health),
@@ -108,25 +111,25 @@ class _Face:
     def answering(self, shape: Shape) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             body = await bodies.read(request, self._caps)
-            asked = await self._asked(shape, body)
+            draft, asked = await self._asked(shape, body)
             response = await self._answer(request, asked)
             self.counts.answered(response.seconds)
             info = self._engine.info
             headers = {LATENCY: f"{response.seconds * 1000:.3f}"}
-            content = shape.encode(response, info.model, info.confidence)
+            content = shape.encode(response, info.model, info.confidence, draft)
             return Response(content, headers=headers, media_type="application/json")
 
         return answer
 
-    async def _asked(self, shape: Shape, body: Body) -> types.Request:
+    async def _asked(self, shape: Shape, body: Body) -> tuple[Any, types.Request]:
         if len(body.json) <= bodies.INLINE:
             draft = shape.parse(body.json)
         else:
             draft = await asyncio.to_thread(shape.parse, body.json)
         _claim(draft.sources, body.parts)
         if not draft.sources:
-            return draft.request()
-        return draft.request(await asyncio.to_thread(self._resolve, draft.sources, body.parts))
+            return draft, draft.request()
+        return draft, draft.request(await asyncio.to_thread(self._resolve, draft.sources, body.parts))
 
     async def _answer(self, request: Request, asked: types.Request) -> types.Response:
         """Raises ClientDisconnect where the client went first: what still waited is given up."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import signal
 import socket
@@ -16,8 +17,9 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reflexd import peer
+from reflexd.engine import images
 from reflexd.engine.engine import Engine
-from reflexd.engine.http.app import Resolve, application, no_images
+from reflexd.engine.http.app import Resolve, application
 from reflexd.engine.http.bodies import Caps
 from reflexd.engine.http.refusals import Refusal, refused
 
@@ -35,13 +37,14 @@ def serve_on(
     *,
     caps: Caps | None = None,
     names: frozenset[str] = frozenset(),
-    resolve: Resolve = no_images,
+    resolve: Resolve = functools.partial(images.resolve, policy=images.Policy()),
     ready: Callable[[], None] = lambda: None,
     stop: threading.Event | None = None,
 ) -> None:
     """Serves until SIGINT or SIGTERM (in the main thread), or until `stop` is set; answers under way get ten seconds.
 
-    Stream sockets, bound; a Unix one only hears its own user. Over TCP everything but `/health` takes `key`.
+    Images that come along in a body are taken, no file and no URL is read for one, unless `resolve` does. Stream
+    sockets, bound; a Unix one only hears its own user. Over TCP everything but `/health` takes `key`.
     `ready` is called when all of them listen. The engine stays open.
     """
     app = application(engine, key, caps=caps, names=names, resolve=resolve)

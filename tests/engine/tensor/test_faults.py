@@ -105,13 +105,11 @@ def test_what_a_failed_pass_made_is_freed(name: str) -> None:
                 if isinstance(thing, torch.Tensor) and thing.shape[-2:] == (50, models.SMALL["hidden_size"]):
                     alive.append(weakref.ref(thing))
 
-    with failing(backend, LAYERS - 1, Planted):
-        try:
-            backend.encode(None, prefix, 0, 50)
-        except OutOfMemory as e:
-            assert alive
-            assert [one for one in alive if one() is not None] == []  # while the failure is still being handled
-            assert e.__context__ is None
+    with failing(backend, LAYERS - 1, Planted), pytest.raises(OutOfMemory) as failed:
+        backend.encode(None, prefix, 0, 50)
+    assert alive
+    assert [one for one in alive if one() is not None] == []  # the failure itself is still held
+    assert failed.value.__context__ is None
 
 
 def test_the_words_of_a_failure_hold_nothing_of_the_request() -> None:

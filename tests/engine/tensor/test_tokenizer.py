@@ -69,7 +69,7 @@ def test_the_chat_format_is_the_models_and_its_thinking_is_closed() -> None:
 
 
 NO_SYSTEM = {
-    "refused": "{% if m.role == 'system' %}{{ raise_exception('no system turn') }}{% endif %}[{{ m.role }}] {{ m.content }}\n",
+    "refused": "{% if m.role == 'system' %}{{ raise_exception('none') }}{% endif %}[{{ m.role }}] {{ m.content }}\n",
     "dropped": "{% if m.role != 'system' %}[{{ m.role }}] {{ m.content }}\n{% endif %}",
 }
 
