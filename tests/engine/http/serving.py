@@ -106,9 +106,13 @@ def receive(sock: socket.socket) -> Reply:
 
 @contextmanager
 def served(
-    directory: str, caps: Caps | None = None, trouble: Callable[[int], None] = lambda number: None
+    directory: str,
+    caps: Caps | None = None,
+    trouble: Callable[[int], None] = lambda number: None,
+    engine: Engine | None = None,
 ) -> Iterator[Served]:
-    engine = Engine(Hashed(trouble=trouble), ByteTokens(), INFO, prompt.load("markdown"))
+    """`engine`: another than the stand-in; it is closed at the end."""
+    engine = engine or Engine(Hashed(trouble=trouble), ByteTokens(), INFO, prompt.load("markdown"))
     path = os.path.join(directory, "one.sock")
     unix = socket.socket(socket.AF_UNIX)
     unix.bind(path)
