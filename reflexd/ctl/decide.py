@@ -14,8 +14,7 @@ from reflexd.client import Client
 from reflexd.errors import ReflexError, Unreachable
 from reflexd.systemone import SystemOne
 
-EXAMPLE = """echo '{"model": "jev-latest", "state": "The build is red.",
-  "questions": {"red": {"type": "noul", "instructions": "Is the build broken?"}}}' | reflexctl decide -"""
+EXAMPLE = "reflexctl decide request.json"
 KEY = "REFLEX_API_KEY"
 BAR = 24
 

@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _list(base: str, as_json: bool) -> int:
     here = models.models(base)
-    used = _document(base).get("engine", {}).get("model", "")
+    used = str(_engine_table(_document(base), base).get("model", ""))
     if as_json:
         print(json.dumps({"in_use": used, "models": msgspec.to_builtins(here)}))
         return 0
@@ -141,7 +141,7 @@ def _child(module: str, asked: dict[str, Any], shown: bool = False) -> dict[str,
         raise ReflexError(
             f"the engine's libraries are not installed ({', '.join(missing)})", "pip install 'reflexd[engine]'"
         )
-    command = [sys.executable, "-m", module, json.dumps(asked)]
+    command = models.command(module, json.dumps(asked))
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=None if shown else subprocess.PIPE, check=False)
     if done.returncode:
         said = (done.stderr or b"").decode("utf-8", "replace").strip().split("\n")
@@ -165,10 +165,18 @@ def _document(base: str) -> tomlkit.TOMLDocument:
         raise ReflexError(f"{paths.settings_file(base)} cannot be read: {e}", "mend it, then run this again") from e
 
 
+def _engine_table(document: tomlkit.TOMLDocument, base: str) -> dict[str, Any]:
+    found = document.get("engine", {})
+    if not isinstance(found, dict):
+        raise ReflexError(f"{paths.settings_file(base)}: engine has to be a table", "write it as [engine]")
+    return found
+
+
 def _write(base: str, engine: dict[str, str]) -> None:
     """Puts what is given into [engine], leaving all else of the file as it is; nothing given: no model."""
     document = _document(base)
-    table = document.setdefault("engine", tomlkit.table())
+    _engine_table(document, base)
+    table: Any = document.setdefault("engine", tomlkit.table())
     for name in ("model", "device", "precision"):
         table.pop(name, None)
     for name, value in engine.items():

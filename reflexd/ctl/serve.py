@@ -12,13 +12,13 @@ import tomllib
 from importlib import resources
 from typing import Any
 
+from reflexd.engine import models
 from reflexd.errors import ReflexError
 
 EXAMPLE = "reflexctl serve --model Qwen/Qwen3.5-0.8B --confidence margin"
 
 KEY = "REFLEX_API_KEY"
 DANGER = "dangerously_serve_the_network"
-LIBRARIES = ("torch", "transformers", "safetensors", "starlette", "uvicorn", "python_multipart", "zstandard")
 CHOICES = {
     "device": ("cuda", "mps", "cpu"),
     "precision": ("float32", "bfloat16", "float16"),
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     if "model" not in said:
         raise ReflexError("there is no model to serve", "give --model, or --stable for the chosen one")
     check(said, getattr(args, DANGER))
-    missing = [name for name in LIBRARIES if importlib.util.find_spec(name) is None]
+    missing = [name for name in models.LIBRARIES if importlib.util.find_spec(name) is None]
     if missing:
         raise ReflexError(
             f"the engine's libraries are not installed ({', '.join(missing)})", "pip install 'reflexd[engine]'"
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     # The new process has neither the key nor this command line in its arguments.
-    os.execve(sys.executable, [sys.executable, "-m", "reflexd.engine.serve", json.dumps(said)], environ)  # noqa: S606
+    os.execve(sys.executable, models.command("reflexd.engine.serve", json.dumps(said)), environ)  # noqa: S606
 
 
 def settled(flags: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import os
 import secrets
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -44,7 +45,8 @@ def prepare(
     `stand_in`: seconds that a pass takes of a backend without a model, for tests of all that is around one.
     """
     key = _key(paths.systemone_key(base)) if settings.port else ""
-    start = {"link": link, "settings": settings, "http": list(http), "key": key, "stand_in": stand_in}
+    start: dict[str, Any] = {"link": link, "settings": settings, "http": list(http), "key": key, "parent": os.getpid()}
+    start["stand_in"] = stand_in
     given = msgspec.json.encode(start).decode()
     root = os.path.dirname(os.path.dirname(os.path.abspath(reflexd.__file__)))
     # Appended, as for the daemon: from a checkout that is not installed nothing else leads to it.

@@ -37,6 +37,9 @@ SILENT_S = 30.0
 AGAIN_S = (0.5, 2.0, 10.0, 60.0)
 WELL_S = 120.0
 """An engine that ran this long had a good start: its next death counts as the first."""
+START_S = 1800.0
+"""A large model from a slow disk, and a GGUF file that is converted first, take their time."""
+WAITING_MAX = 16 << 20
 END_S = 5.0
 LOOK_S = 0.25
 
@@ -80,6 +83,8 @@ class Engine:
             data = link.frame(Ask(number, request))
         except FrameError as e:
             return NoAnswer("refused", e.message)
+        if self._writer.transport.get_write_buffer_size() > WAITING_MAX:  # it does not read: hung, or stopped
+            return NoAnswer("busy", "the engine takes nothing in")
         self._asked[number] = answer
         self._writer.write(data)
         try:
@@ -110,6 +115,7 @@ class Engine:
                 deaths = 0 if time.monotonic() - began > WELL_S else deaths + 1
                 log.warning("the engine ended: %s", why)
                 if not again or deaths > len(AGAIN_S):
+                    self._close_http()  # nobody will come and answer: whoever asks gets to know at once
                     self._say("down", settings, why)
                     await self._until_changed(settings)
                     deaths = 0
@@ -178,8 +184,9 @@ class Engine:
             await asyncio.sleep(LOOK_S)
             if self._wanted() != settings:
                 return "the settings changed", True
-            if self._info is not None and time.monotonic() - self._heard > SILENT_S:
-                return f"it hung for {SILENT_S:.0f} s", True
+            allowed = START_S if self._info is None else SILENT_S
+            if time.monotonic() - self._heard > allowed:
+                return f"it hung for {allowed:.0f} s", True
             if settings.memory_mib and self._stats and self._stats.resident_bytes > settings.memory_mib << 20:
                 return f"it took more than {settings.memory_mib} MiB of memory", True
 
@@ -199,13 +206,14 @@ class Engine:
     async def _end(self) -> int:
         process, self._process = self._process, None
         assert process is not None
-        for number in (signal.SIGTERM, signal.SIGKILL):
+        for number, patience_s in ((0, LOOK_S), (signal.SIGTERM, END_S), (signal.SIGKILL, END_S)):
             if process.returncode is not None:
                 break
             with contextlib.suppress(ProcessLookupError):
-                process.send_signal(number)
+                # Not process.send_signal: it would take the exit code of one that is dead already from the loop.
+                os.kill(process.pid, number)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), END_S)
+                await asyncio.wait_for(process.wait(), patience_s)
         return process.returncode if process.returncode is not None else 0
 
     async def _until_changed(self, settings: EngineSettings, at_most_s: float = float("inf")) -> None:

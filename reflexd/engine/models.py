@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec import Struct
 
+import reflexd
 from reflexd import paths
+
+
+def command(module: str, *arguments: str) -> list[str]:
+    """The command line of a module of ours in a process of its own. Nothing in the current directory is imported."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(reflexd.__file__)))
+    code = f"import sys; sys.path.append({root!r}); from {module} import main; sys.exit(main(sys.argv[1:]))"
+    return [sys.executable, "-I", "-c", code, *arguments]
+
 
 LIBRARIES = ("torch", "transformers", "safetensors", "starlette", "uvicorn", "python_multipart", "zstandard")
 """What the extra `engine` brings and cannot do without."""
@@ -35,8 +45,8 @@ def _own(directory: Path) -> Iterator[Model]:
     for path in directory.iterdir():
         if path.suffix == ".gguf" and path.is_file():
             yield Model(str(path), "gguf", path.stat().st_size, str(path))
-        elif family := _family(path):
-            yield Model(str(path), family, _weight(path), str(path))
+        elif (family := _family(path)) and (size := _weight(path)):
+            yield Model(str(path), family, size, str(path))
 
 
 def _cached(cache: Path) -> Iterator[Model]:
@@ -72,4 +82,13 @@ def _family(path: Path) -> str:
 
 
 def _weight(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.glob("*.safetensors") if file.exists())
+    """Bytes of the weights; 0 where some that the index names are missing."""
+    try:
+        index = path / "model.safetensors.index.json"
+        if index.exists():
+            named = json.loads(index.read_text("utf-8"))["weight_map"].values()
+            if not all((path / name).exists() for name in named):
+                return 0
+        return sum(file.stat().st_size for file in path.glob("*.safetensors") if file.exists())
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return 0

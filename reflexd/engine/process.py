@@ -39,19 +39,21 @@ UNABLE = 3
 class Start(Struct, frozen=True, forbid_unknown_fields=True):
     """What reflexd says in argv. `link` and `http` are descriptors; `key` names the file that holds the key.
 
-    `stand_in`: seconds that a pass takes of the backend without a model, which then is used.
+    `parent` is reflexd's process. `stand_in`: seconds that a pass takes of the backend without a model, which then
+    is used.
     """
 
     link: int
     settings: EngineSettings
     http: tuple[int, ...] = ()
     key: str = ""
+    parent: int = 0
     stand_in: float | None = None
 
 
 def main(argv: list[str]) -> int:
     start = msgspec.json.decode(argv[0].encode(), type=Start)
-    _die_with_parent()
+    _die_with_parent(start.parent)
     os.umask(0o077)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     sock = socket.socket(fileno=start.link)
@@ -174,11 +176,11 @@ def _failed(number: int, error: ReflexError) -> Failed:
             return Failed(number, "error", error.message)
 
 
-def _die_with_parent() -> None:
+def _die_with_parent(parent: int) -> None:
     """On Linux the kernel sees to it, also where this process is in the middle of a pass."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() == 1:
+        if os.getppid() != parent:  # it ended before we could say so
             sys.exit(0)
 
 

@@ -19,7 +19,7 @@ from reflexd import paths
 from reflexd.client import Client
 from reflexd.control import CheckRequest, EngineStatus
 from tests.ctl.hub import SHA, Hub
-from tests.ctl.world import World
+from tests.ctl.world import ROOT, World
 from tests.engine import models
 
 WAIT_S = 90.0
@@ -160,6 +160,30 @@ def test_a_model_is_measured_in_a_process_of_its_own(world: World, model: str) -
     found = json.loads(world.ctl("model", "bench", model, "--json").stdout)
     assert found["model"] == "tiny"
     assert found["new_ms"] > 0
+
+
+def test_nothing_of_the_current_directory_is_run(world: World, model: str) -> None:
+    trap = world.write("trap/msgspec.py", "import os; os.write(2, b'TRAPPED'); raise SystemExit(9)")
+    for args in (("model", "use", model), ("model", "bench", model), ("serve", "--model", "/nowhere")):
+        command = [sys.executable, "-I", "-c", f"import sys; sys.path.append({ROOT!r}); "]
+        command[-1] += "from reflexd.ctl.main import main; sys.exit(main(sys.argv[1:]))"
+        done = subprocess.run(
+            [*command, *args], env=world.env(), cwd=os.path.dirname(trap), capture_output=True, text=True, check=False
+        )
+        assert "TRAPPED" not in done.stderr
+
+
+def test_settings_of_another_shape_are_named(world: World) -> None:
+    world.write(".config/reflex/config.toml", "engine = 3\n", 0o600)
+    done = world.ctl("model", "list")
+    assert done.returncode == 1
+    assert "engine has to be a table" in done.stderr
+
+
+def test_a_model_that_is_half_there_is_not_listed(world: World, model: str) -> None:
+    index = {"weight_map": {"a": "model.safetensors", "b": "model-2.safetensors"}}
+    world.write(".local/share/reflex/models/tiny/model.safetensors.index.json", json.dumps(index))
+    assert json.loads(world.ctl("model", "list", "--json").stdout)["models"] == []
 
 
 # ---- pull -----------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from reflexd.daemon import engine_child, engine_proc
 from reflexd.daemon.engine_child import Launch
 from reflexd.daemon.engine_proc import Engine
 from reflexd.engine import hashed
-from reflexd.errors import ReflexError
+from reflexd.errors import ReflexError, Unreachable
 from reflexd.settings import EngineSettings
 from reflexd.systemone import SystemOne
 from reflexd.types import NoAnswer, Noul, Request, Response
@@ -287,3 +287,28 @@ def test_an_answer_too_large_to_ask_for_is_refused_here(world: World) -> None:
         assert refused.why == "refused"
 
     with_engine(world, test)
+
+
+def test_an_engine_that_reads_nothing_does_not_fill_the_daemons_memory(world: World) -> None:
+    async def test(engine: Engine) -> None:
+        pid = await ready(engine)
+        os.kill(pid, signal.SIGSTOP)
+        large = Request("x" * (4 << 20), QUESTIONS)
+        answers = [await engine.ask(large, 0.01) for _ in range(12)]
+        whys = [answer.why for answer in answers if isinstance(answer, NoAnswer)]
+        assert len(whys) == 12
+        assert whys.count("busy") >= 6
+        os.kill(pid, signal.SIGCONT)
+
+    with_engine(world, test)
+
+
+def test_where_no_engine_will_come_clients_get_to_know_at_once(world: World) -> None:
+    world.settings = EngineSettings(model="/nowhere/at/all")
+
+    async def test(engine: Engine) -> None:
+        await until(lambda: engine.status().state == "down")
+        with pytest.raises(Unreachable):
+            await asyncio.to_thread(SystemOne.local(world.base, WAIT_S).ask, "s", {"q": Noul("x")})
+
+    with_engine(world, test, functools.partial(engine_child.prepare))
