@@ -155,4 +155,10 @@ def smollm2() -> Path:
 
     named = os.environ.get("REFLEX_TEST_MODELS")
     kept = Path(named) if named else Path.home() / ".cache" / "reflex-test-models"
-    return converted(gguf(), kept)
+    kept.mkdir(parents=True, exist_ok=True)
+    found = converted(gguf(), kept)
+    if found.stat().st_uid == os.geteuid():  # the tests run as another user as well
+        found.chmod(0o755)
+        for file in found.iterdir():
+            file.chmod(0o644)
+    return found
