@@ -24,7 +24,6 @@ from bench.figures import Line, Measured, table, tally
 from bench.hook import machine
 from reflexd.types import Precision
 
-
 PARTS: Mapping[str, Callable[[Path, Precision, int], list[Measured]]] = {
     "passes": engine_passes.measure,
     "hybrid": engine_passes.hybrid,

@@ -1,4 +1,4 @@
-"""What the engine is asked in the benchmark: a support ticket of some 300 tokens with six questions, and pieces of it."""
+"""What the engine is asked in the benchmark: a support ticket of some 300 tokens with six questions, or one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ours and two other engines, each behind its own server on the same weights and precision; and how soon ours is ready."""
+"""Ours and two other engines, each behind its own server on the same weights; and how soon ours is ready."""
 
 from __future__ import annotations
 
