@@ -39,7 +39,7 @@ MAY_BLOCK = (
 
 
 TESTS = Path(__file__).parent
-PURE = ("core", "shell", "guard", "gate", "engine")
+PURE = ("core", "shell", "guard", "gate", "engine", "examples")
 """Tests of what only computes: whoever runs them, they see the same, unless they lay out files or run programs."""
 ON_THE_DISK = frozenset({"test_packages", "test_sandbox", "test_words", "test_crash", "test_fuzz"})
 APART = frozenset({"process", "http"})
