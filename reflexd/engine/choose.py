@@ -1,19 +1,17 @@
-"""`python -m reflexd.engine.choose JSON`: which device and precision a model would take here, and whether it fits.
+"""Which device and precision a model would take here, and whether it fits.
 
 A process of its own, because only torch knows the devices. Nothing is loaded: sizes come from headers.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 
+from reflexd.engine.child import Wanted, answered
 from reflexd.engine.tensor import devices, files, gguf
 from reflexd.engine.tensor.families import family
-from reflexd.errors import ReflexError
 from reflexd.types import Device, Precision
 
 RUNTIME = 700 << 20
@@ -22,12 +20,6 @@ BYTES: dict[str, int] = {"float32": 4, "bfloat16": 2, "float16": 2}
 LEAST_STATES = 256 << 20
 WIDE = 60
 """Bytes of a pass for each token and hidden unit, at four bytes a number: what is alive at once, and some more."""
-
-
-class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
-    model: str
-    device: Device | None = None
-    precision: Precision | None = None
 
 
 class Chosen(Struct, frozen=True):
@@ -78,14 +70,4 @@ def _count(file: Path) -> int:
 
 
 def main(argv: list[str]) -> int:
-    try:
-        found = chosen(msgspec.json.decode(argv[0].encode(), type=Wanted))
-    except ReflexError as e:
-        print(f"{e.message}\n{e.hint}", file=sys.stderr)
-        return 1
-    print(msgspec.json.encode(found).decode())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    return answered(argv, chosen)

@@ -1,4 +1,4 @@
-"""`python -m reflexd.engine.measure JSON`: how fast a model answers here, as `reflexctl model bench` shows it."""
+"""How fast a model answers here, as `reflexctl model bench` shows it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import sys
 import time
 from collections.abc import Callable
 
-import msgspec
 from msgspec import Struct
 
-from reflexd.engine.choose import Wanted
+from reflexd.engine.child import Wanted, answered
 from reflexd.engine.engine import Engine
-from reflexd.errors import ReflexError
 from reflexd.types import Choice, Noul, Request, Response, Score
 
 TIMES = 5
@@ -71,14 +69,4 @@ def _median(step: Callable[[int], Response]) -> tuple[float, Response]:
 
 def main(argv: list[str]) -> int:
     print("reflexctl: loading and measuring", file=sys.stderr, flush=True)
-    try:
-        found = measured(msgspec.json.decode(argv[0].encode(), type=Wanted))
-    except ReflexError as e:
-        print(f"{e.message}\n{e.hint}", file=sys.stderr)
-        return 1
-    print(msgspec.json.encode(found).decode())
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    return answered(argv, measured)

@@ -1,4 +1,4 @@
-"""`python -m reflexd.engine.pull JSON`: the one thing of reflex that downloads a model.
+"""The one thing of reflex that downloads a model.
 
 What is fetched is shown with its size first; a broken connection is taken up where it ended when it is run
 again; only what is whole and looks like a model is reported.
@@ -103,7 +103,3 @@ def main(argv: list[str]) -> int:
         return 130
     print(msgspec.json.encode(done).decode())
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
