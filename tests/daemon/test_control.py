@@ -30,7 +30,7 @@ T = TypeVar("T")
 CALL = """
 import sys, msgspec
 from reflexd.client import Client
-from reflexd.control import EngineStatus, *
+from reflexd.control import *
 from reflexd.errors import ReflexError
 name, shape, request = sys.argv[2:]
 try:
