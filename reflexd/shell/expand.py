@@ -28,6 +28,7 @@ _CUT = re.compile(r":\s*(-?\d+)(?::\s*(-?\d+))?\Z")
 
 LEVEL_MAX = 24  # of ${...} within ${...}, and of $((...)) within $((...))
 VALUE_MAX = 64 * 1024
+TEXT_A_WORD = 64  # characters gone into again that count like a word
 
 _SUBSCRIPT = re.compile(r"\w\[")
 Values = list[str] | None
@@ -40,7 +41,7 @@ class Expander:
     lookup(name) -> the value(s), None where the value is not known, KeyError where it is not set.
     run(code) -> what the code prints, None where that is not known (its commands are noted by the caller).
     pipe(code, into) -> the name under which <(code), or where `into` >(code), appears.
-    spend(much) is told of words that a brace makes, and raises Budget where they are too many.
+    spend(much) is told of words that a brace makes and of text gone into again, and raises Budget where it is too much.
     lost() is told where a word goes in so deep that only its substitutions are looked for from there on.
     """
 
@@ -175,6 +176,7 @@ class Expander:
 
     def _deeper(self, raw: str, i: int, end: int, pieces: Pieces, closing: str = '"') -> None:
         """One level further in: the whole rest is searched once a level, as far as LEVEL_MAX."""
+        self._spend(1 + (end - i) // TEXT_A_WORD)  # some text is gone into twice a level
         self._sums += 1
         if self._sums > LEVEL_MAX:
             self._lost()

@@ -56,3 +56,8 @@ def test_sums_within_sums_hide_nothing(harm: str) -> None:
 def test_a_deep_directory_is_left_again() -> None:
     down, up = f"cd {'a' * 30}; " * 100, "cd ..; " * 100
     assert judge(f"cd /; {down}{up}rm -rf *").decision is Decision.DENY
+
+
+@pytest.mark.parametrize("text", ["${x:x:-" * 22 + "a $(ls" + "}" * 22, "${x:-${x:x:-" * 18 + "x-$(ls x*-; $i"])
+def test_what_doubles_at_each_level_ends(text: str) -> None:
+    assert unread(judge(text))
