@@ -67,6 +67,8 @@ class Scheduler(Generic[State]):
         self._jobs: dict[int, Job[State]] = {}
         self._arrivals = 0
         self._read_last = False
+        self._share = 0.0  # the virtual time of fair queueing: tokens computed, each over the jobs there were
+        self._encoding: tuple[Job[State], int] | None = None
 
     def __len__(self) -> int:
         return len(self._jobs)
@@ -78,8 +80,9 @@ class Scheduler(Generic[State]):
     def add(self, job: Job[State]) -> None:
         job.number = self._arrivals
         self._arrivals += 1
-        # Whoever comes now has had nothing; counted from zero he would go before all others for ever.
-        job.served = min((other.served for other in self._jobs.values()), default=0)
+        # Counted from zero, or from the least of those who wait, a row of small jobs would go before a large one for
+        # ever; whoever comes now begins where a job with its fair share of all passes so far would be.
+        job.served = int(self._share)
         self._jobs[job.number] = job
 
     def remove(self, job: Job[State]) -> None:
@@ -94,11 +97,17 @@ class Scheduler(Generic[State]):
 
     def next(self) -> Encode[State] | Read[State] | None:
         """The next pass; None where nothing waits."""
+        if self._encoding is not None:  # what a piece took is known when it is done
+            job, before = self._encoding
+            self._share += (job.served - before) / max(1, len(self._jobs))
+            self._encoding = None
         encoding = [job for job in self._jobs.values() if not job.encoded]
         reading = [job for job in self._jobs.values() if job.encoded and job.waiting]
         if encoding and not (reading and not self._read_last):
             self._read_last = False
-            return Encode(min(encoding, key=lambda job: (job.served, job.number)))
+            first = min(encoding, key=lambda job: (job.served, job.number))
+            self._encoding = first, first.served
+            return Encode(first)
         if not reading:
             return None
         self._read_last = True
@@ -117,11 +126,7 @@ class Scheduler(Generic[State]):
             rows.append((job, job.waiting.popleft()))
             room -= tokens
             job.served += tokens
+            self._share += tokens / len(self._jobs)
             if job.waiting:
                 heapq.heappush(order, (job.served, number, job))
         return rows
-
-    def again(self, rows: Iterable[tuple[Job[State], int]]) -> None:
-        """Rows of a pass that did not happen wait again, first among their job's."""
-        for job, index in reversed(tuple(rows)):
-            job.waiting.appendleft(index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -120,6 +121,24 @@ def test_a_long_state_is_encoded_in_pieces_between_which_others_are_answered() -
         long.result(WAIT_S)
         assert backend.passes - before >= 50
         assert done_first == ["short", "long"]
+
+
+def test_a_row_of_small_states_does_not_keep_a_long_one_waiting_for_ever() -> None:
+    backend = Hashed(budget=200, trouble=lambda number: time.sleep(0.002))  # so that clients overlap
+    with engine_of(backend) as engine:
+        long = engine.submit(request("x" * 4000))
+        numbers = itertools.count()
+
+        def clients() -> None:
+            while not long.done() and next(numbers) < 1400:
+                engine.answer(request(f"{next(numbers)} is new"), WAIT_S)
+
+        threads = [threading.Thread(target=clients) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(WAIT_S)
+        assert long.done()
 
 
 def test_who_stops_waiting_gives_up_what_still_waits_and_nothing_else() -> None:
