@@ -65,6 +65,8 @@ def world(short_home: str) -> World:
 
 
 def with_engine(world: World, test: Callable[[Engine], Awaitable[None]], prepare: Any = None) -> None:
+    before = frozenset(psutil.Process().children())
+
     async def run() -> None:
         engine = Engine(world.base, lambda: world.settings, world.listening, prepare or world.prepare)
         running = asyncio.create_task(engine.run())
@@ -74,7 +76,7 @@ def with_engine(world: World, test: Callable[[Engine], Awaitable[None]], prepare
             running.cancel()
             (ended,) = await asyncio.gather(running, return_exceptions=True)
             assert isinstance(ended, asyncio.CancelledError), ended
-        _, left = psutil.wait_procs(psutil.Process().children(), WAIT_S)
+        _, left = psutil.wait_procs(frozenset(psutil.Process().children()) - before, WAIT_S)
         assert not left
 
     asyncio.run(run())
@@ -130,6 +132,8 @@ def test_a_stopped_engine_costs_each_caller_his_own_deadline(world: World) -> No
     async def test(engine: Engine) -> None:
         pid = await ready(engine)
         os.kill(pid, signal.SIGSTOP)
+        stopped = os.WSTOPPED | os.WNOWAIT
+        await asyncio.to_thread(os.waitid, os.P_PID, pid, stopped)  # until every thread of it stands still
         answers = await asyncio.gather(engine.ask(ASKED, 0.05), engine.ask(ASKED, 0.2))
         assert [answer.why for answer in answers if isinstance(answer, NoAnswer)] == ["timeout", "timeout"]
         os.kill(pid, signal.SIGCONT)
@@ -204,13 +208,13 @@ def test_changed_settings_start_another_and_none_ends_it(world: World) -> None:
         pid = await ready(engine)
         world.settings = EngineSettings(model="m", orders=1)
         await until(lambda: engine.status().pid not in (0, pid))
-        await ready(engine)
+        later = await ready(engine)
         info = engine.status().info
         assert info is not None
         assert info.orders == 1
         world.settings = EngineSettings()
         await until(lambda: engine.status().state == "off")
-        assert not psutil.Process().children()
+        assert not psutil.pid_exists(later)
         answer = await engine.ask(ASKED, 1)
         assert isinstance(answer, NoAnswer)
         assert answer.why == "unavailable"
