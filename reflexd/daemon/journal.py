@@ -23,6 +23,7 @@ from reflexd import paths
 from reflexd.daemon.lane import Lane
 from reflexd.errors import ReflexError
 from reflexd.guard.redact import redact_head
+from reflexd.types import Judged
 
 FORMAT = 1
 BLOCK = 1 << 16
@@ -42,7 +43,7 @@ class Why(Struct, frozen=True):
 class Row(Struct, frozen=True, kw_only=True):
     """One line. kind: verdict (of a guarded event), control (what a person changed or was refused),
     daemon (start, stop, and what went wrong). `asked`: an ask was put before a person. `effects`: of a
-    call that was stopped, what it would have done, a line each."""
+    call that was stopped, what it would have done, a line each. `judged`: what a judge said of it."""
 
     t: str
     id: str
@@ -64,6 +65,7 @@ class Row(Struct, frozen=True, kw_only=True):
     ms: float = 0
     findings: tuple[Why, ...] = ()
     effects: tuple[str, ...] = ()
+    judged: Judged | None = None
 
     @property
     def refused(self) -> bool:

@@ -11,4 +11,5 @@ from reflexd.types.deciding import *
 from reflexd.types.events import *
 from reflexd.types.facts import *
 from reflexd.types.installing import *
+from reflexd.types.judging import *
 from reflexd.types.systemone import *

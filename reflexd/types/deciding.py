@@ -7,6 +7,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from reflexd.types.agents import Mode, Profile
+from reflexd.types.judging import Judged
 
 __all__ = [
     "Context",
@@ -56,9 +57,10 @@ class Near(Struct, frozen=True):
 class Verdict(Struct, frozen=True):
     """What is decided about one event.
 
-    `decided_by` names the kind of source: rule, read-only, none, payload, deadline,
-    bug, namespace, policy, journal, mode. `rule` is the rule's id where one decided.
-    `findings` holds everything that had an opinion, the deciding one first.
+    `decided_by` names the kind of source: rule, read-only, confined, gate, none, payload, deadline,
+    bug, namespace, policy, journal, mode. `rule` is the rule's or the gate's id where one decided.
+    `findings` holds everything that had an opinion, the deciding one first. `judged` is None where no judge
+    was asked.
     """
 
     decision: Decision
@@ -68,6 +70,7 @@ class Verdict(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     policy: str = ""
     id: str = ""
+    judged: Judged | None = None
 
 
 class Past(Struct, frozen=True):
