@@ -17,6 +17,9 @@ from importlib import resources
 import msgspec
 from msgspec import Struct, structs
 
+from reflexd.core import gates as judging
+from reflexd.core import questions
+from reflexd.core.gates import Gate
 from reflexd.core.protected import Protected, fault_of
 from reflexd.core.rules import SLOTS, Index, Rule, When, several
 from reflexd.errors import PolicyError
@@ -35,7 +38,8 @@ class Policy(Struct, frozen=True, dict=True):
     """What is in force. `version` is the number that the file gives itself and a digest of every byte of it.
 
     `pins` are the MCP servers that a person vouches for, `production` further names of what real users depend on,
-    `protected` the files that repositories protect. `faults` says what is wrong with repositories' files.
+    `protected` the files that repositories protect. `gates` rule on a judge's answers. `faults` says what is wrong
+    with repositories' files.
     """
 
     version: str
@@ -44,6 +48,7 @@ class Policy(Struct, frozen=True, dict=True):
     production: tuple[str, ...] = ()
     protected: tuple[Protected, ...] = ()
     faults: tuple[str, ...] = ()
+    gates: tuple[Gate, ...] = ()
 
     def findings(self, facts: Facts, context: Context) -> list[Finding]:
         """What every rule says, in no order that means anything."""
@@ -64,6 +69,7 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     policy: int
     version: str
     rule: tuple[Rule, ...] = ()
+    gate: tuple[Gate, ...] = ()
     mcp: tuple[Pin, ...] = ()
     production: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
@@ -78,6 +84,7 @@ class Repository(Struct, frozen=True):
     root: str
     version: str = ""
     rules: tuple[Rule, ...] = ()
+    gates: tuple[Gate, ...] = ()
     production: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
     fault: str = ""
@@ -90,7 +97,12 @@ def load(data: bytes, name: str, base: Policy | None = None) -> Policy:
     if read.protected:
         raise PolicyError(f"{name}: line {_line_of_key(text, 'protected')}: files are protected by a repository's file")
     if base:
-        known = {rule.id for rule in base.rules}
+        known = {rule.id for rule in base.rules} | {gate.id for gate in base.gates}
+        loosening = [number for number, gate in enumerate(read.gate) if gate.decision == "allow"]
+        if loosening:
+            raise PolicyError(
+                f"{name}: line {_line_of_table(text, 'gate', loosening[0])}: a gate added here only stops"
+            )
     else:
         base, known = Policy("", ()), set()
     rules = (*base.rules, *read.rule)
@@ -99,7 +111,13 @@ def load(data: bytes, name: str, base: Policy | None = None) -> Policy:
     _check(text, name, read, known)
     shown = f"{base.version}/{read.version}" if base.version else read.version
     digest = hashlib.sha256((f"{base.version}\n" if base.version else "").encode() + data).hexdigest()[:8]
-    return Policy(f"{shown}+{digest}", rules, (*base.pins, *read.mcp), (*base.production, *read.production))
+    return Policy(
+        f"{shown}+{digest}",
+        rules,
+        (*base.pins, *read.mcp),
+        (*base.production, *read.production),
+        gates=(*base.gates, *read.gate),
+    )
 
 
 def load_repository(data: bytes, name: str, root: str) -> Repository:
@@ -107,8 +125,10 @@ def load_repository(data: bytes, name: str, root: str) -> Repository:
     text, read = _read(data, name)
     if read.mcp:
         raise PolicyError(f"{name}: line {_line_of_table(text, 'mcp', 0)}: a repository vouches for no server")
-    if len(read.rule) > REPOSITORY_RULES_MAX:
-        raise PolicyError(f"{name}: more than {REPOSITORY_RULES_MAX} rules")
+    if len(read.rule) + len(read.gate) > REPOSITORY_RULES_MAX:
+        raise PolicyError(f"{name}: more than {REPOSITORY_RULES_MAX} rules and gates")
+    if any(gate.decision == "allow" for gate in read.gate):
+        raise PolicyError(f"{name}: line {_line_of_table(text, 'gate', 0)}: a repository allows nothing")
     patterns = [*read.production, *read.protected]
     for rule in read.rule:
         patterns += [*several(rule.when.target), *several(rule.when.detail), rule.reason]
@@ -118,8 +138,9 @@ def load_repository(data: bytes, name: str, root: str) -> Repository:
         raise PolicyError(f"{name}: a pattern or reason is longer than {PATTERN_MAX} characters")
     _check(text, name, read, set())
     rules = tuple(structs.replace(rule, id=f"repository:{rule.id}") for rule in read.rule)
+    own_gates = tuple(structs.replace(gate, id=f"repository:{gate.id}") for gate in read.gate)
     version = f"{read.version}+{hashlib.sha256(data).hexdigest()[:8]}"
-    return Repository(root, version, rules, read.production, read.protected)
+    return Repository(root, version, rules, own_gates, read.production, read.protected)
 
 
 def tightened(base: Policy, repositories: tuple[Repository, ...]) -> Policy:
@@ -133,6 +154,7 @@ def tightened(base: Policy, repositories: tuple[Repository, ...]) -> Policy:
         (*base.production, *(name for each in repositories for name in each.production)),
         tuple(Protected(each.root, each.protected, each.aliases) for each in repositories if each.protected),
         tuple(each.fault for each in repositories if each.fault),
+        (*base.gates, *(gate for each in repositories for gate in each.gates)),
     )
 
 
@@ -166,6 +188,11 @@ def _check(text: str, name: str, read: _File, taken: set[str]) -> None:
         if fault:
             raise PolicyError(f"{name}: line {_line_of_table(text, 'rule', number)}: rule {rule.id}: {fault}")
         taken.add(rule.id)
+    for number, gate in enumerate(read.gate):
+        fault = "the id is taken" if gate.id in taken else judging.fault(gate, questions.shipped())
+        if fault:
+            raise PolicyError(f"{name}: line {_line_of_table(text, 'gate', number)}: gate {gate.id}: {fault}")
+        taken.add(gate.id)
     for number, pin in enumerate(read.mcp):
         if not pin.server or not pin.tools:
             line = _line_of_table(text, "mcp", number)
@@ -198,7 +225,7 @@ def _line(text: str, message: str) -> int:
     """The line that a validation error is about: the key it names, within the table it names."""
     where = _KEY_PATH.search(message)
     path = where["path"] if where else ""
-    numbered = re.match(r"\.(rule|mcp)\[(\d+)\]", path)
+    numbered = re.match(r"\.(rule|gate|mcp)\[(\d+)\]", path)
     unknown = _UNKNOWN_FIELD.search(message)
     keys = re.findall(r"\.([A-Za-z_]+)", path)
     key = unknown["name"] if unknown else (keys[-1] if keys else "")

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from reflexd.types.systemone import Answer
 
-__all__ = ["Judged", "Said"]
+__all__ = ["Allow", "Judged", "Said"]
+
+Allow = Literal["off", "shadow", "on"]
+"""Whether a judge may let a call skip the agent's own prompt; in shadow it is only noted that it would have."""
 
 
 class Said(Struct, frozen=True):

@@ -45,7 +45,8 @@ def test_among_equals_the_one_that_names_a_target_speaks() -> None:
 
 def test_nothing_found_passes_and_says_why() -> None:
     assert verdict("ls -la").decided_by == "read-only"
-    assert verdict("make").decided_by == "none"
+    assert verdict("make").decided_by == "confined"
+    assert verdict("git push origin feature").decided_by == "none"
     assert verdict("make").decision is Decision.PASS
 
 
