@@ -63,6 +63,7 @@ TIMEOUT_S = 30
 class BashInput(Struct, frozen=True):
     command: str
     run_in_background: bool | None = None
+    dangerouslyDisableSandbox: bool | None = None
 
 
 class CommandInput(Struct, frozen=True):
@@ -143,6 +144,10 @@ def _search(i: PatternInput) -> Tool:
     return Search(i.pattern, i.path or "")
 
 
+def _shell(i: BashInput) -> Tool:
+    return Shell(i.command, "", bool(i.run_in_background), bool(i.dangerouslyDisableSandbox))
+
+
 def _spawn(i: TaskInput) -> Tool:
     return Spawn(i.prompt or i.description)
 
@@ -162,7 +167,7 @@ def _resource(i: ResourceInput) -> Tool:
 _code = reader(CodeInput, lambda i: Code("javascript", i.code))
 
 TOOLS: dict[str, ToolReader] = {
-    "Bash": reader(BashInput, lambda i: Shell(i.command, background=bool(i.run_in_background))),
+    "Bash": reader(BashInput, _shell),
     "Monitor": reader(MonitorInput, _monitor),
     "mcp__workspace__bash": reader(CommandInput, lambda i: Shell(i.command)),
     "PowerShell": reader(CommandInput, lambda i: Code("powershell", i.command)),

@@ -65,6 +65,11 @@ def systemone_key(base: str) -> str:
     return os.path.join(state_dir(base), "systemone.key")
 
 
+def judge_key(base: str) -> str:
+    """The key of a remote judge, in a private file."""
+    return os.path.join(config_dir(base), "judge.key")
+
+
 def engine_log(base: str) -> str:
     return os.path.join(state_dir(base), "engine.log")
 

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import tomllib
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -19,7 +19,8 @@ from reflexd import paths
 from reflexd.core import policy as rules
 from reflexd.core.policy import Policy
 from reflexd.errors import PolicyError
-from reflexd.types import Confidence, Device, Mode, Precision, Profile
+from reflexd.judge.fixed import Fixed
+from reflexd.types import Allow, Confidence, Device, Mode, Precision, Profile
 
 FILE_MAX = 1 << 20
 
@@ -43,10 +44,27 @@ class EngineSettings(Struct, frozen=True, forbid_unknown_fields=True):
     memory_mib: Annotated[int, Meta(ge=0)] = 0
 
 
+class JudgeSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Who answers what rules leave undecided.
+
+    `kind` auto: the engine where it has a model, else nobody. `context` is what a person says about this machine and
+    its work, and the judge reads it first. `url` and `model`: of a remote judge; its key lies in a file of its own
+    (paths.judge_key). `fixed`: what the fixed judge says.
+    """
+
+    kind: Literal["auto", "none", "engine", "remote", "fixed"] = "auto"
+    allow: Allow = "off"
+    context: Annotated[str, Meta(max_length=4000)] = ""
+    url: str = ""
+    model: str = "jev-latest"
+    fixed: Fixed = Fixed()
+
+
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     mode: Mode = "enforce"
     profile: Profile = "supervised"
     engine: EngineSettings = EngineSettings()
+    judge: JudgeSettings = JudgeSettings()
 
 
 class Sources(Struct, frozen=True):

@@ -73,12 +73,13 @@ def leaves(tool: Tool, facts: Facts) -> bool:
 
 def _reaches(command: Command) -> bool:
     """Whether its program talks to other machines, whatever its words or because of one."""
-    words = _reaching().get(_name(command))
+    words = data().get(_name(command))
     return words is not None and (not words or not words.isdisjoint(command.argv))
 
 
 @cache
-def _reaching() -> dict[str, frozenset[str]]:
+def data() -> dict[str, frozenset[str]]:
+    """Programs that reach out, each with the words that make it so (none: any)."""
     file = table("confined.toml", _File)
     always = dict.fromkeys(file.reaching.split(), frozenset[str]())
     return always | {name: frozenset(words.split()) for name, words in file.reaching_with.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reflexd.core import verbs
+from reflexd.core import confine, questions, verbs
 from reflexd.core.policy import shipped
 from reflexd.shell import dbclients, gitkeys, places, programs, realms, sqlwords, urls, wraps
 
@@ -11,7 +11,8 @@ def load() -> None:
     shipped()
     programs.known()
     programs.find_row("")
-    for module in (gitkeys, places, realms, sqlwords, urls, verbs):
+    questions.shipped()
+    for module in (confine, gitkeys, places, realms, sqlwords, urls, verbs):
         module.data()
     dbclients.file()
     wraps.rows()

@@ -1,4 +1,4 @@
-"""The one path of a hook's event: parse, context, facts, decide, note, keep, render.
+"""The one path of a hook's event: parse, context, facts, decide, judge, note, keep, render.
 
 Rule 1: before a tool nothing but a verdict lets it run. What is not understood, late, or a bug in here
 asks where a person can be asked and is a refusal elsewhere; what could not even be read is a refusal.
@@ -23,11 +23,13 @@ from msgspec import Struct, structs
 from reflexd.adapters.all import ADAPTERS, Adapter
 from reflexd.control import CheckRequest, CheckResult, hook_payload
 from reflexd.core import tables
+from reflexd.core.decide import undecided
 from reflexd.core.nearly import nearly
 from reflexd.core.past import traces
 from reflexd.core.policy import Policy
 from reflexd.daemon import peers
 from reflexd.daemon.journal import Journal, Row, Why, new_id, now
+from reflexd.daemon.judging import Judging, Undecided
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.programs import NOT_YET
 from reflexd.daemon.server import Request
@@ -102,7 +104,15 @@ class Ruled(Struct, frozen=True):
 class Gate:
     """The door of hook.sock. All but `rule` belongs to the loop's thread."""
 
-    def __init__(self, base: str, standing: Standing, journal: Journal, sessions: Sessions, lane: Lane) -> None:
+    def __init__(
+        self,
+        base: str,
+        standing: Standing,
+        journal: Journal,
+        sessions: Sessions,
+        lane: Lane,
+        judging: Judging,
+    ) -> None:
         self._around = Surroundings(base)
         self._standing = standing
         self._journal = journal
@@ -110,6 +120,7 @@ class Gate:
         self._underway = Underway()
         self._ruler = Ruler()
         self._lane = lane
+        self._judging = judging
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -144,23 +155,30 @@ class Gate:
         self._journal.append(_row(adapter.NAME, header.event, Ruled(verdict, self._standing.mode_at(""))))
         return adapter.render(header.event, verdict, can_ask=False)
 
-    def check(self, request: CheckRequest, pid: int) -> CheckResult:
+    async def check(self, request: CheckRequest, pid: int) -> CheckResult:
         """What a hook of the process `pid` would be told about this call. Nothing is noted or kept."""
-        adapter = ADAPTERS["claude"]
+        force = self._standing.in_force
+        ends = time.monotonic() + CALL_S
+        ruled = await self._judged(await self._lane.run(self._checked, request, pid, force), force, ends)
+        return _result(ruled)
+
+    def check_by_rules(self, request: CheckRequest, pid: int) -> CheckResult:
+        """The same without a judge. Blocks; runs in any thread."""
+        return _result(self._checked(request, pid, self._standing.in_force))
+
+    def _checked(self, request: CheckRequest, pid: int, force: InForce) -> Ruled:
         try:
-            hook = Hook(adapter, "PreToolUse", hook_payload(request), pid, 0, 0)
-            force = self._standing.in_force
-            ruled = self._look(self._begin(hook, force, request), force)  # a refusal is explained in full, too
+            hook = Hook(ADAPTERS["claude"], "PreToolUse", hook_payload(request), pid, 0, 0)
+            return self._look(self._begin(hook, force, request), force)  # a refusal is explained in full, too
         except (PayloadError, ValueError) as e:
-            ruled = self._unruled(str(e), "payload")
-        return CheckResult(ruled.verdict, ruled.facts, ruled.mode, ruled.near())
+            return self._unruled(str(e), "payload")
 
     def warm(self) -> None:
         """Load what judging reads from this package, so that no call waits for it."""
         tables.load()
         for request in (CheckRequest(command="git status"), CheckRequest("Write", path="/tmp/x", text="")):  # noqa: S108
             try:
-                self.check(request, 0)
+                self.check_by_rules(request, 0)
             except Exception as e:
                 log_bug(e)
 
@@ -200,7 +218,8 @@ class Gate:
         return structs.replace(begun, verdict=ruling.verdict, facts=ruling.facts, final=True, policy=ruling.policy)
 
     async def _check(self, hook: Hook) -> Reply:
-        ruled = await self._ruled(hook)
+        force = self._standing.in_force
+        ruled = await self._judged(await self._ruled(hook, force), force, hook.ends)
         self._note(hook, ruled)
         if isinstance(ruled.event, ToolResult):
             await self._ended(hook, ruled.event)
@@ -216,9 +235,19 @@ class Gate:
             self._let_run(hook, ruled)
         return hook.adapter.render(hook.event, verdict, can_ask)
 
-    async def _ruled(self, hook: Hook) -> Ruled:
+    async def _judged(self, ruled: Ruled, force: InForce, ends: float) -> Ruled:
+        """With what a judge says of it, where no rule decided and somebody is to be asked."""
+        event, facts, context, policy = ruled.event, ruled.facts, ruled.context, ruled.policy
+        if not isinstance(event, Guarded) or not undecided(ruled.verdict, force.settings.judge.allow):
+            return ruled
+        if facts is None or context is None or policy is None:
+            return ruled
+        call = Undecided(event, facts, context, policy, ruled.verdict)
+        return structs.replace(ruled, verdict=await self._judging.rule(call, force.settings, ends))
+
+    async def _ruled(self, hook: Hook, force: InForce) -> Ruled:
         """The verdict by rule, or (where it did not come to one) an ask that says why."""
-        force, started = self._standing.in_force, time.monotonic()
+        started = time.monotonic()
         begun: Ruled | None = None
         prompt = False
         try:
@@ -336,6 +365,10 @@ def _warning(why: str) -> Reply:
     return Reply(0, b"", f"reflex: {why} (this event goes on)\n".encode())
 
 
+def _result(ruled: Ruled) -> CheckResult:
+    return CheckResult(ruled.verdict, ruled.facts, ruled.mode, ruled.near())
+
+
 def _row(agent: str, event_name: str, ruled: Ruled, can_ask: bool = False, ms: float = 0) -> Row:
     verdict, event = ruled.verdict, ruled.event
     origin = event.origin if event else None
@@ -359,4 +392,5 @@ def _row(agent: str, event_name: str, ruled: Ruled, can_ask: bool = False, ms: f
         ms=round(ms, 3),
         findings=tuple(Why(f.rule, f.decision.value, f.reason) for f in verdict.findings),
         effects=effects(ruled.facts) if verdict.decision.strictness else (),
+        judged=verdict.judged,
     )

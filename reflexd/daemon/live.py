@@ -27,6 +27,7 @@ from reflexd.control import (
 from reflexd.daemon import peers
 from reflexd.daemon.gate import BUG, Gate, log_bug
 from reflexd.daemon.journal import Journal, Row, new_id, now
+from reflexd.daemon.judging import Judging
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.server import Request
 from reflexd.daemon.sessions import Sessions
@@ -46,6 +47,7 @@ class Live:
         journal: Journal,
         sessions: Sessions,
         engine: Callable[[], EngineStatus],
+        judging: Judging,
         activated: bool,
         stop: Callable[[], None],
     ) -> None:
@@ -54,6 +56,7 @@ class Live:
         self._journal = journal
         self._sessions = sessions
         self._engine = engine
+        self._judging = judging
         self._activated = activated
         self._stop = stop
         self._started = time.time()
@@ -74,13 +77,13 @@ class Live:
             agents=self._sessions.seen,
             decisions=self._sessions.decisions,
             broken=(*standing.faults, *self._gate.faults, *journal),
-            notes=peers.unseen(),
+            notes=(*peers.unseen(), *self._judging.notes(force.settings)),
             activated=self._activated,
             engine=self._engine(),
         )
 
     def check(self, request: CheckRequest) -> CheckResult:
-        return self._gate.check(request, os.getpid())
+        return self._gate.check_by_rules(request, os.getpid())
 
     def mode(self, request: ModeRequest) -> Status:
         self._standing.set_mode(request)
@@ -133,7 +136,7 @@ class ControlDoor:
                 return self._live.status()
             case "check":
                 wanted = msgspec.json.decode(request.payload, type=CheckRequest)
-                return await self._work.run(self._gate.check, wanted, request.peer.pid)
+                return await self._gate.check(wanted, request.peer.pid)
             case "mode":
                 change = msgspec.json.decode(request.payload, type=ModeRequest)
                 status = await self._disk.run(self._live.mode, change)

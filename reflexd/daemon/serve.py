@@ -17,12 +17,14 @@ from reflexd import __version__, paths
 from reflexd.daemon.engine_proc import Engine
 from reflexd.daemon.gate import Gate, log_bug
 from reflexd.daemon.journal import Journal, Row, new_id, now
+from reflexd.daemon.judging import Judging
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.live import ControlDoor, Live
 from reflexd.daemon.server import Server
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.sockets import BACKLOG, Sockets
 from reflexd.daemon.standing import Standing
+from reflexd.types import Said
 
 FILES = 2048  # descriptors: every connection, and room
 FINISH_S = 5.0
@@ -44,13 +46,14 @@ async def serve(base: str, sockets: Sockets) -> None:
     standing = Standing(base)
     journal = Journal(paths.journal_file(base), disk)
     sessions = Sessions(standing.seen())
-    gate = Gate(base, standing, journal, sessions, work)
+    engine = Engine(base, lambda: standing.in_force.settings.engine, sockets.systemone)
+    judging = Judging(base, engine.ask, work, lambda event, context: Said())
+    gate = Gate(base, standing, journal, sessions, work, judging)
     gate.warm()
     gc.collect()
     gc.freeze()  # what is there by now stays: a collection that walks it all would hold a call up
     over = anyio.Event()
-    engine = Engine(base, lambda: standing.in_force.settings.engine, sockets.systemone)
-    live = Live(gate, standing, journal, sessions, engine.status, sockets.activated, over.set)
+    live = Live(gate, standing, journal, sessions, engine.status, judging, sockets.activated, over.set)
     hook = Server(gate, os.geteuid())
     control = Server(ControlDoor(live, gate, journal, sessions, work, disk), os.geteuid())
     loop = asyncio.get_running_loop()

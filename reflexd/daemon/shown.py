@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from reflexd.core.casefile import line
 from reflexd.guard.redact import redact_head
 from reflexd.types import (
     Code,
     Edit,
-    Effect,
     Facts,
     Fetch,
     Mcp,
@@ -34,13 +34,7 @@ def effects(facts: Facts | None) -> tuple[str, ...]:
     """What the call would do, a line each: `delete /home/dev (home; recursive, rm)`. The first EFFECTS_MAX."""
     found = facts.effects if facts is not None else ()
     more = (f"and {len(found) - EFFECTS_MAX} more",) if len(found) > EFFECTS_MAX else ()
-    return (*map(_effect, found[:EFFECTS_MAX]), *more)
-
-
-def _effect(effect: Effect) -> str:
-    how = ", ".join(word for word in ("recursive" if effect.recursive else "", effect.detail) if word)
-    where = "; ".join(part for part in (", ".join(effect.places), how) if part)
-    return f"{effect.kind} {effect.target}" + (f" ({where})" if where else "")
+    return (*map(line, found[:EFFECTS_MAX]), *more)
 
 
 def _text(tool: Tool) -> str:

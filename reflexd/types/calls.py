@@ -22,11 +22,15 @@ __all__ = [
 
 
 class Shell(Struct, frozen=True, tag="shell"):
-    """A command line for a POSIX shell. `workdir` is empty when the event's cwd holds."""
+    """A command line for a POSIX shell. `workdir` is empty when the event's cwd holds.
+
+    `unsandboxed`: the agent wants it to run outside its own sandbox.
+    """
 
     command: str
     workdir: str = ""
     background: bool = False
+    unsandboxed: bool = False
 
 
 class Read(Struct, frozen=True, tag="read"):

@@ -17,12 +17,13 @@ from reflexd.client import Client, exchange
 from reflexd.control import CheckRequest, CheckResult, Control, EngineStatus, ModeRequest, Status, hook_payload
 from reflexd.daemon.gate import Gate
 from reflexd.daemon.journal import Journal
+from reflexd.daemon.judging import Judging
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.live import Live
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.standing import Standing
 from reflexd.errors import ReflexError, Refused, Unreachable, UnsafePathError
-from reflexd.types import Decision
+from reflexd.types import Decision, NoAnswer, Request, Response, Said
 from tests.daemon.running import ROOT, Daemon, in_terminal, until
 
 T = TypeVar("T")
@@ -71,6 +72,10 @@ class PersonsClient:
         self._do(type(None), "stop")
 
 
+async def no_engine(request: Request, deadline_s: float) -> Response | NoAnswer:
+    return NoAnswer("unavailable", "there is no engine here")
+
+
 class Ended(list[bool]):
     def __call__(self) -> None:
         self.append(True)
@@ -87,9 +92,10 @@ def control(request: pytest.FixtureRequest, short_home: str) -> Iterator[tuple[C
     ended, lane = Ended(), Lane(1, 8)
     standing, sessions = Standing(short_home), Sessions()
     journal = Journal(paths.journal_file(short_home), lane)
-    gate = Gate(short_home, standing, journal, sessions, lane)
+    judging = Judging(short_home, no_engine, lane, lambda event, context: Said())
+    gate = Gate(short_home, standing, journal, sessions, lane, judging)
     off = EngineStatus("off")
-    yield Live(gate, standing, journal, sessions, lambda: off, False, ended), lambda: bool(ended)
+    yield Live(gate, standing, journal, sessions, lambda: off, judging, False, ended), lambda: bool(ended)
 
 
 def test_control_is_the_same_on_both_ends(control: tuple[Control, Any], short_home: str) -> None:

@@ -18,16 +18,22 @@ from reflexd.control import ModeRequest
 from reflexd.daemon import gate as gates
 from reflexd.daemon.gate import Gate
 from reflexd.daemon.journal import Journal, Row, read_rows
+from reflexd.daemon.judging import Judging
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.server import Request
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.standing import Standing
 from reflexd.peer import Credentials
 from reflexd.sight import repopolicy, ruling
-from reflexd.types import Reply
+from reflexd.types import NoAnswer, Reply, Response, Said
+from reflexd.types import Request as Asked
 from tests.daemon.running import Daemon, bash
 
 LARGE = "echo " + "a " * 4000
+
+
+async def no_engine(request: Asked, deadline_s: float) -> Response | NoAnswer:
+    return NoAnswer("unavailable", "there is no engine here")
 
 
 class World:
@@ -38,7 +44,8 @@ class World:
         self.path = paths.journal_file(home)
         self.lane, self.disk = Lane(1, 1), Lane(1, 8)
         self.standing = Standing(home)
-        self.gate = Gate(home, self.standing, Journal(self.path, self.disk), Sessions(), self.lane)
+        judging = Judging(home, no_engine, self.lane, lambda event, context: Said())
+        self.gate = Gate(home, self.standing, Journal(self.path, self.disk), Sessions(), self.lane, judging)
         self.gate.warm()
 
     def answer(

@@ -1,0 +1,222 @@
+"""What rules leave undecided, put to a judge: who that is, what he is told, and what his answers mean.
+
+Rule 1: a judge adds what stops, or (where a person switched that on) allows; his silence is an input like another.
+Rule 2: nothing waits for him longer than a call's own deadline, and looking for what he should know is bounded too:
+what could not be found in time is not told.
+Rule 3: an answer is used again for the very same case alone, for a short while, and never to allow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import stat
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+
+import msgspec
+from msgspec import Struct
+
+from reflexd import paths
+from reflexd.core import casefile, gates, questions
+from reflexd.core.casefile import Case
+from reflexd.core.decide import judged
+from reflexd.core.policy import Policy
+from reflexd.daemon.lane import Lane
+from reflexd.errors import ReflexError
+from reflexd.guard.redact import redact
+from reflexd.judge.engine import Ask, EngineJudge
+from reflexd.judge.fixed import FixedJudge
+from reflexd.judge.remote import RemoteJudge
+from reflexd.judge.values import Judge
+from reflexd.settings import Settings
+from reflexd.sight.look import sighting
+from reflexd.types import (
+    Context,
+    Decision,
+    Facts,
+    Guarded,
+    Judged,
+    NoAnswer,
+    PermissionRequest,
+    Request,
+    Response,
+    Said,
+    Shell,
+    Verdict,
+    Want,
+)
+
+JUDGE_S = 3.0
+LOOK_S = 0.5
+LEFT_S = 0.25  # of a call's time, for what comes after the judge
+KEPT_S = 600.0
+KEPT_MAX = 512
+KEY_MAX = 4096
+
+
+class Undecided(Struct, frozen=True):
+    """One call that no rule decided."""
+
+    event: Guarded
+    facts: Facts
+    context: Context
+    policy: Policy
+    verdict: Verdict
+
+
+class Judging:
+    """Belongs to the loop's thread; what looks at the disk runs on `lane`."""
+
+    def __init__(self, base: str, engine: Ask, lane: Lane, said: Callable[[Guarded, Context], Said]) -> None:
+        """`said` reads the agent's own records; `engine` asks the daemon's engine."""
+        self._base = base
+        self._engine = engine
+        self._lane = lane
+        self._said = said
+        self._judge: tuple[Settings | None, Judge | None] = (None, None)
+        self._kept: OrderedDict[bytes, tuple[float, Judged]] = OrderedDict()
+
+    def judge(self, settings: Settings) -> Judge | None:
+        """Who is asked under these settings, None for nobody. One that cannot be had never answers, and says why."""
+        if self._judge[0] is not settings:
+            self._judge = (settings, self._made(settings))
+        return self._judge[1]
+
+    def notes(self, settings: Settings) -> tuple[str, ...]:
+        """What a person should know about the judge, a line each."""
+        judge = self.judge(settings)
+        said = judge.says() if judge is not None else ""
+        return (said,) if said else ()
+
+    async def rule(self, call: Undecided, settings: Settings, ends: float) -> Verdict:
+        """The verdict with what the judge of `settings` says. `ends`: when the call's time is over, monotonic."""
+        judge = self.judge(settings)
+        if judge is None:
+            return call.verdict
+        began = time.monotonic()
+        case = await self._case(call, settings, min(LOOK_S, ends - began))
+        tool, context = call.event.tool, call.context
+        held = casefile.circumstances(tool, call.facts, context, case)
+        asked = questions.shipped().fitting(casefile.slots(case))
+        request = Request(casefile.state(tool, call.facts, context, case), asked)
+        key = _key(judge.name, request, call, held)
+        said = self._again(key)
+        if said is None:
+            said = await _answered(judge, request, min(JUDGE_S, ends - time.monotonic() - LEFT_S), began)
+        verdict = judged(call.verdict, said, held, context, call.policy, settings.judge.allow)
+        if not said.none and all(found.decision is not Decision.ALLOW for found in verdict.findings):
+            self._kept[key] = (time.monotonic(), said)
+            while len(self._kept) > KEPT_MAX:
+                self._kept.popitem(last=False)
+        return verdict
+
+    def _again(self, key: bytes) -> Judged | None:
+        at, said = self._kept.get(key, (0.0, None))
+        return said if said is not None and time.monotonic() - at < KEPT_S else None
+
+    async def _case(self, call: Undecided, settings: Settings, within_s: float) -> Case:
+        """What is known of the call; what could not be found in time is left out, and then not all was seen."""
+        try:
+            async with asyncio.timeout(max(within_s, 0)):
+                return await self._lane.run(self._found, call, settings)
+        except (TimeoutError, ReflexError):
+            return Case("", settings.judge.context, call.event.origin.agent, whole=False, redacted=True)
+
+    def _found(self, call: Undecided, settings: Settings) -> Case:
+        """Runs on the lane."""
+        event, context = call.event, call.context
+        whole = casefile.words(event.tool)
+        words = redact(whole)
+        repository = dict(sighting(Want("repository", context.cwd), context).pairs) if context.cwd else {}
+        return Case(
+            words=words,
+            operator=settings.judge.context,
+            agent=event.origin.agent,
+            whole=len(words) <= casefile.CALL_MAX,
+            redacted=words != whole,
+            project=repository.get("root", ""),
+            branch=repository.get("branch", ""),
+            said=self._said(event, context),
+            plan=event.origin.permission_mode == "plan",
+            unsandboxed=isinstance(event, PermissionRequest)
+            or (isinstance(event.tool, Shell) and event.tool.unsandboxed),
+        )
+
+    def _made(self, settings: Settings) -> Judge | None:
+        kind = settings.judge.kind
+        if kind == "auto":
+            kind = "engine" if settings.engine.model else "none"
+        try:
+            return JUDGES[kind](self._base, self._engine, settings) if kind != "none" else None
+        except ReflexError as e:
+            return _Missing(kind, e.message)
+
+
+class _Missing:
+    """A judge that cannot be had."""
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name = name
+        self._why = why
+
+    async def ask(self, request: Request, deadline_s: float) -> NoAnswer:
+        return NoAnswer("unavailable", self._why)
+
+    def says(self) -> str:
+        return f"there is no judge: {self._why}"
+
+
+JUDGES: Mapping[str, Callable[[str, Ask, Settings], Judge]] = {
+    "engine": lambda base, ask, settings: EngineJudge(ask),
+    "remote": lambda base, ask, settings: RemoteJudge(settings.judge.url, _key_file(base), settings.judge.model),
+    "fixed": lambda base, ask, settings: FixedJudge(settings.judge.fixed),
+}
+"""Each raises ReflexError where it cannot be had."""
+
+
+async def _answered(judge: Judge, request: Request, left_s: float, began: float) -> Judged:
+    """What the judge says, or that he does not: whatever goes wrong is a reason."""
+    version = questions.shipped().version
+    answer: Response | NoAnswer = NoAnswer("timeout", "no time was left")
+    if left_s > 0:
+        try:
+            async with asyncio.timeout(left_s + LEFT_S / 2):
+                answer = await judge.ask(request, left_s)
+        except TimeoutError:
+            answer = NoAnswer("timeout", f"no answer within {left_s:.1f} s")
+        except Exception as e:
+            answer = NoAnswer("error", type(e).__name__)
+    ms = round((time.monotonic() - began) * 1000, 3)
+    if isinstance(answer, NoAnswer):
+        return Judged(
+            judge.name, version, none=f"{answer.why}: {answer.detail}" if answer.detail else answer.why, ms=ms
+        )
+    if why := gates.unanswered(request.questions, answer.answers):
+        return Judged(judge.name, version, none=f"incomplete: {why}", ms=ms)
+    return Judged(judge.name, version, answer.answers, ms=ms)
+
+
+def _key(judge: str, request: Request, call: Undecided, held: frozenset[str]) -> bytes:
+    """What must be the same for an answer to be used again: who is asked what about which call under which rules,
+    and what the code that it runs holds."""
+    whole = (judge, request, call.policy.version, sorted(held), call.facts.sources, call.context.past)
+    return hashlib.sha256(msgspec.msgpack.encode(whole)).digest()
+
+
+def _key_file(base: str) -> str:
+    """The remote judge's key, empty where there is none. Raises ReflexError for a file that others may read."""
+    path = paths.judge_key(base)
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return ""
+    except OSError as e:
+        raise ReflexError(f"{path}: cannot be read: {e.strerror}") from e
+    with open(fd, "rb") as file:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            raise ReflexError(f"{path}: others may read it", f"chmod 600 {path}")
+        return file.read(KEY_MAX).decode("ascii", "replace").strip()
