@@ -31,7 +31,7 @@ from reflexd.judge.engine import Ask, EngineJudge
 from reflexd.judge.fixed import FixedJudge
 from reflexd.judge.remote import RemoteJudge
 from reflexd.judge.values import Judge
-from reflexd.settings import Settings
+from reflexd.settings import EngineSettings, JudgeSettings, Settings
 from reflexd.sight.look import sighting
 from reflexd.types import (
     Context,
@@ -102,7 +102,7 @@ class Judging:
         held = casefile.circumstances(tool, call.facts, context, case)
         asked = questions.shipped().fitting(casefile.slots(case))
         request = Request(casefile.state(tool, call.facts, context, case), asked)
-        key = _key(judge.name, request, call, held)
+        key = _key((settings.judge, settings.engine), request, call, held)
         said = self._again(key)
         if said is None:
             said = await _answered(judge, request, min(JUDGE_S, ends - time.monotonic() - LEFT_S), began)
@@ -199,7 +199,7 @@ async def _answered(judge: Judge, request: Request, left_s: float, began: float)
     return Judged(judge.name, version, answer.answers, ms=ms)
 
 
-def _key(judge: str, request: Request, call: Undecided, held: frozenset[str]) -> bytes:
+def _key(judge: tuple[JudgeSettings, EngineSettings], request: Request, call: Undecided, held: frozenset[str]) -> bytes:
     """What must be the same for an answer to be used again: who is asked what about which call under which rules,
     and what the code that it runs holds."""
     whole = (judge, request, call.policy.version, sorted(held), call.facts.sources, call.context.past)
