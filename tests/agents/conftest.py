@@ -18,7 +18,6 @@ TABLE = pytest.StashKey[Table]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "foreign: arranges what only root can (sockets and servers of other users)")
     config.addinivalue_line("markers", "applies(to): only for the drivers of which to(driver) holds")
 
 

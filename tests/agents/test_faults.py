@@ -5,8 +5,6 @@ One run of each agent goes through all faults, with a call that must run before 
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from tests.agents.faults import FAULTS, FOREIGN_FAULTS, Fault
@@ -15,7 +13,6 @@ from tests.agents.llm import Step
 from tests.agents.table import ALIVE, Table
 
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
-NEEDS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 TOO_LONG = 8 * 1024 * 1024 + 1
 
 
@@ -73,15 +70,13 @@ def test_a_call_too_long_to_be_judged_does_not_run(run: Played, lab: Lab, table:
     judge(fault, lab, run, run.told(max(step for step, _ in run.threads["main"])), table)
 
 
-@NEEDS_ROOT
-@pytest.mark.foreign
+@pytest.mark.root
 @pytest.mark.parametrize("mark", ["root-before", "root-after"])
 def test_calls_run_before_and_after_the_faults_of_others(mark: str, foreign_run: Played, lab: Lab) -> None:
     assert lab.world.marked(mark), foreign_run.why()
 
 
-@NEEDS_ROOT
-@pytest.mark.foreign
+@pytest.mark.root
 @pytest.mark.parametrize("number", range(len(FOREIGN_FAULTS)), ids=[fault.name for fault in FOREIGN_FAULTS])
 def test_no_call_runs_over_another_users_socket(number: int, foreign_run: Played, lab: Lab, table: Table) -> None:
     fault = FOREIGN_FAULTS[number]

@@ -143,7 +143,7 @@ def test_a_pid_that_was_used_again_is_another_process() -> None:
         assert "reflex answers" in peers.why_no_person(pid, {pid: born + 1})
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
+@pytest.mark.root
 def test_another_user_is_refused(daemon: Daemon) -> None:
     for path, mode in ((daemon.home, 0o711), (os.path.dirname(daemon.hook), 0o711), (daemon.hook, 0o666)):
         os.chmod(path, mode)

@@ -5,7 +5,6 @@ Then the gate is asked about the same text in the same place.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from random import Random
@@ -20,9 +19,8 @@ from tests.gate.mutators_alike import ALIKE
 from tests.gate.mutators_programs import ELSEWHERE
 from tests.gate.sandbox import COMMANDS, PATH, sandbox
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0, reason="destroys for real: only root can have that done by a user who owns nothing"
-)
+# It destroys for real, and only root can have that done by a user who owns nothing.
+pytestmark = pytest.mark.root
 NOT_RUN = names(
     # As another user, or in another namespace.
     "prefix-sudo prefix-doas prefix-chroot prefix-systemd-run prefix-bwrap prefix-unshare"

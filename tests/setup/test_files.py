@@ -41,7 +41,7 @@ def test_the_mode_stays(world: World, mode: int) -> None:
     assert stat.S_IMODE(os.stat(path).st_mode) == mode
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.root
 def test_the_owner_stays(world: World) -> None:
     path = world.write("file", "old")
     os.chown(path, 65534, 65534)

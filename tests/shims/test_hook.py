@@ -189,7 +189,7 @@ def test_something_else_in_the_socket_s_place_refuses(places: Places, what: str)
     assert refused(run(places))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a socket away")
+@pytest.mark.root
 @pytest.mark.parametrize("whose", ["socket", "directory"])
 def test_another_owner_s_socket_refuses(places: Places, whose: str) -> None:
     install(places)
@@ -198,7 +198,7 @@ def test_another_owner_s_socket_refuses(places: Places, whose: str) -> None:
         assert refused(run(places))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can serve as somebody else")
+@pytest.mark.root
 def test_another_user_behind_the_socket_refuses(places: Places) -> None:
     """The socket is ours by its inode, and the process that listens is not."""
     install(places)

@@ -147,7 +147,7 @@ def test_a_file_in_the_socket_s_place_blocks(places: Places, agent: str) -> None
     assert judge(agent, plugin, "git status")[0]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a socket away")
+@pytest.mark.root
 @pytest.mark.parametrize("agent", PLUGINS)
 def test_another_owner_s_socket_blocks(places: Places, agent: str) -> None:
     plugin = install(agent, places)

@@ -203,7 +203,7 @@ def test_one_that_may_not_be_read_is_refused(home: Path) -> None:
     assert "cannot be read" in judged("make", inside, home).reason
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.root
 def test_another_users_file_is_refused_and_another_users_repository_is_not_looked_at(home: Path) -> None:
     inside = repository(home / "proj")
     os.chown(inside / ".reflex/policy.toml", 4242, 4242)
