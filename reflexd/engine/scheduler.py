@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from reflexd.engine.cache import Key, Node, keys
 from reflexd.engine.plan import Plan
+from reflexd.engine.room import Room
 from reflexd.engine.values import Reading
 
 State = TypeVar("State")
@@ -62,8 +63,8 @@ class Read(Struct, Generic[State], frozen=True):
 class Scheduler(Generic[State]):
     """Not thread-safe: it belongs to the thread that owns the device."""
 
-    def __init__(self, budget: int) -> None:
-        self._budget = budget
+    def __init__(self, room: Room) -> None:
+        self._room = room
         self._jobs: dict[int, Job[State]] = {}
         self._arrivals = 0
         self._read_last = False
@@ -117,7 +118,7 @@ class Scheduler(Generic[State]):
         order = [(job.served, job.number, job) for job in jobs]
         heapq.heapify(order)
         rows: list[tuple[Job[State], int]] = []
-        room = self._budget
+        room = self._room.tokens
         while order:
             _, number, job = heapq.heappop(order)
             tokens = len(job.plan.branches[job.waiting[0]].tokens)

@@ -18,6 +18,7 @@ from typing import Generic, TypeVar
 from reflexd.engine.cache import Cache, Node
 from reflexd.engine.errors import Busy, EngineFailed, Overloaded
 from reflexd.engine.plan import Plan
+from reflexd.engine.room import Room
 from reflexd.engine.scheduler import Encode, Job, Read, Scheduler
 from reflexd.engine.values import Backend, OutOfMemory, PassFailed, Reading, Row
 from reflexd.errors import ReflexError
@@ -63,7 +64,8 @@ class Worker(Generic[State]):
         self.counts = Counts()
         self._backend = backend
         self._cache = Cache(backend, state_budget)
-        self._scheduler: Scheduler[State] = Scheduler(backend.budget)
+        self._room = Room(backend.budget)
+        self._scheduler: Scheduler[State] = Scheduler(self._room)
         self._futures: dict[int, Future[Done]] = {}
         self._waiting_max = waiting_max
         self._inbox: deque[tuple[Job[State], Future[Done]]] = deque()
@@ -116,6 +118,7 @@ class Worker(Generic[State]):
             states=self._cache.count,
             state_bytes=self._cache.bytes,
             state_budget=self._cache.budget,
+            pass_tokens=self._room.tokens,
             busy_seconds=counts.busy,
         )
 
@@ -127,16 +130,30 @@ class Worker(Generic[State]):
 
     def _run(self) -> None:
         while self._admit():
-            self._drop_given_up()
-            self._find_kept()
-            match self._scheduler.next():
-                case Encode(job):
-                    self._guarded([job], lambda job=job: self._encode(job))  # type: ignore[misc]
-                case Read(rows):
-                    self._guarded([job for job, _ in rows], lambda rows=rows: self._read(rows))  # type: ignore[misc]
-                case None:
-                    pass
-        self._fail_all()
+            try:
+                self._step()
+            except Exception as e:  # in the bookkeeping, so nobody can tell whose it was: no one waits for ever
+                log.exception("the engine's bookkeeping failed")
+                for job in tuple(self._scheduler.jobs):
+                    self._fail(job, bug(e))
+        for job in tuple(self._scheduler.jobs):
+            self._fail(job, EngineFailed("the engine is closing"))
+        self._cache.shrink(0)
+
+    def _step(self) -> None:
+        for job in self._scheduler.given_up():
+            self.counts.cancelled += 1
+            self._leave(job)
+        for job in tuple(self._scheduler.jobs):
+            if not job.encoded:
+                self._guarded(job, self._find_kept)
+        match self._scheduler.next():
+            case Encode(job):
+                self._guarded(job, self._encode)
+            case Read(rows):
+                self._read(rows)
+            case None:
+                pass
 
     def _admit(self) -> bool:
         """Takes in what was submitted, waiting for it where there is nothing to do. False: closing."""
@@ -161,18 +178,11 @@ class Worker(Generic[State]):
                 return
             self._wake.wait(left)
 
-    def _drop_given_up(self) -> None:
-        for job in self._scheduler.given_up():
-            self.counts.cancelled += 1
-            self._leave(job)
-
-    def _find_kept(self) -> None:
-        """Jobs whose whole state is kept can be read at once: they take no turn for it."""
-        for job in self._scheduler.jobs:
-            if not job.encoded:
-                match = self._cache.match(job.keys)
-                if match.along is None and match.length == len(job.keys):
-                    self._begin(job, match.node)
+    def _find_kept(self, job: Job[State]) -> None:
+        """A job whose whole state is kept can be read at once: it takes no turn for it."""
+        match = self._cache.match(job.keys)
+        if match.along is None and match.length == len(job.keys):
+            self._begin(job, match.node)
 
     def _begin(self, job: Job[State], node: Node[State]) -> None:
         if job.hit is None:
@@ -180,31 +190,32 @@ class Worker(Generic[State]):
         self._hold(job, node)
         job.encoded = node.end == len(job.keys)
 
-    def _guarded(self, jobs: list[Job[State]], step: Callable[[], None]) -> None:
-        """A bug in a step fails the jobs it was for, and no others."""
+    def _guarded(self, job: Job[State], step: Callable[[Job[State]], None]) -> None:
+        """A bug in a step fails the job it was for, and no other."""
         try:
-            step()
+            step(job)
         except Exception as e:
             log.exception("a step of the engine failed")
-            for job in dict.fromkeys(jobs):
-                self._fail(job, EngineFailed(f"this is a bug in the engine: {type(e).__name__}"))
+            self._fail(job, bug(e))
 
     def _encode(self, job: Job[State]) -> None:
         """One pass at most: the next piece of the job's state, kept as a node of its own."""
         prefix = job.plan.prefix
+        tokens = 0
         try:
             node, stop = self._nearest(job)
             self._begin(job, node)
             if job.encoded:
                 return
-            stop = whole(min(stop, node.end + self._backend.budget), job)
-            state = self._timed(stop - node.end, lambda: self._backend.encode(node.state, prefix, node.end, stop))
+            stop = whole(min(stop, node.end + self._room.tokens), job)
+            tokens = stop - node.end
+            state = self._timed(tokens, lambda: self._backend.encode(node.state, prefix, node.end, stop))
         except OutOfMemory:
-            self._out_of_memory(job)
+            self._out_of_memory(job, tokens)
         except PassFailed as e:
             self._fail(job, EngineFailed(f"the model failed on the state: {e}"))
         else:
-            job.served += stop - node.end
+            job.served += tokens
             self._hold(job, self._cache.add(node, job.keys[node.end : stop], state))
             self._cache.shrink()
             job.encoded = stop == len(job.keys)
@@ -219,11 +230,13 @@ class Worker(Generic[State]):
             return match.node, match.length
         return node, len(job.keys)
 
-    def _out_of_memory(self, job: Job[State]) -> None:
+    def _out_of_memory(self, job: Job[State], tokens: int) -> None:
+        """Give up what is kept for others, then go on in smaller pieces; where neither helps the job fails."""
         self.counts.out_of_memory += 1
         before = self._cache.bytes
         self._cache.shrink(0)
-        if self._cache.bytes == before:  # there was nothing to give up for it
+        if self._cache.bytes == before and not self._room.fell_short(tokens):
+            self._room.restore()  # it was the state that is too large, not the pass
             self._fail(job, Overloaded("the device has no room for this state"))
 
     def _read(self, rows: tuple[tuple[Job[State], int], ...], last: bool = False) -> None:
@@ -234,9 +247,14 @@ class Worker(Generic[State]):
         except OutOfMemory:
             self.counts.out_of_memory += 1
             self._cache.shrink(0)
+            if len(rows) > 1:  # alone it is too large itself
+                self._room.fell_short(sum(len(job.plan.branches[index].tokens) for job, index in rows))
             error = Overloaded("the device has no room for this question")
         except PassFailed as e:
             error = EngineFailed(f"the model failed on a question: {e}")
+        except Exception as e:
+            log.exception("a pass failed in a way that was not foreseen")
+            error = bug(e)
         else:
             self._given(rows, readings)
             return
@@ -271,7 +289,9 @@ class Worker(Generic[State]):
     def _timed(self, tokens: int, step: Callable[[], T]) -> T:
         since = time.monotonic()
         try:
-            return step()
+            made = step()
+            self._room.fitted()
+            return made
         finally:
             self._last_s = time.monotonic() - since
             self.counts.busy += self._last_s
@@ -308,10 +328,9 @@ class Worker(Generic[State]):
         if future.set_running_or_notify_cancel():
             future.set_exception(error)
 
-    def _fail_all(self) -> None:
-        for job in tuple(self._scheduler.jobs):
-            self._fail(job, EngineFailed("the engine is closing"))
-        self._cache.shrink(0)
+
+def bug(error: Exception) -> EngineFailed:
+    return EngineFailed(f"this is a bug in the engine: {type(error).__name__}")
 
 
 def whole(stop: int, job: Job[State]) -> int:

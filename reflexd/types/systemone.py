@@ -193,6 +193,7 @@ class EngineStats(Struct, frozen=True):
     states: int = 0
     state_bytes: int = 0
     state_budget: int = 0
+    pass_tokens: int = 0
     resident_bytes: int = 0
     device_bytes: int = 0
     busy_seconds: float = 0.0

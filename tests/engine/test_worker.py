@@ -180,7 +180,7 @@ def failing(error: type[Exception], *numbers: int) -> Callable[[int], None]:
     return trouble
 
 
-@pytest.mark.parametrize("error", [OutOfMemory, PassFailed])
+@pytest.mark.parametrize("error", [OutOfMemory, PassFailed, ZeroDivisionError])
 def test_one_failed_pass_is_tried_again_in_parts(error: type[Exception]) -> None:
     wanted = answers(hashed.engine(2, "entropy", Hashed()).answer(request("s", 6), WAIT_S))
     backend = Hashed(trouble=failing(error, 2), budget=10_000)
@@ -189,7 +189,9 @@ def test_one_failed_pass_is_tried_again_in_parts(error: type[Exception]) -> None
         assert engine.stats().failed == 0
 
 
-@pytest.mark.parametrize(("error", "known"), [(OutOfMemory, Overloaded), (PassFailed, EngineFailed)])
+@pytest.mark.parametrize(
+    ("error", "known"), [(OutOfMemory, Overloaded), (PassFailed, EngineFailed), (ZeroDivisionError, EngineFailed)]
+)
 def test_what_cannot_be_computed_costs_its_own_job_alone(error: type[Exception], known: type[Exception]) -> None:
     class Picky(Hashed):
         def read(self, rows):  # type: ignore[no-untyped-def]
@@ -227,8 +229,67 @@ def test_a_state_too_large_for_the_device_is_refused_when_nothing_else_is_kept()
         assert engine.answer(request("small"), WAIT_S).answers
 
 
+class Narrow(Hashed):
+    """A device with room for passes of so many tokens."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(budget=10_000)
+        self.most = most
+
+    def encode(self, parent, prefix, start, stop):  # type: ignore[no-untyped-def]
+        if stop - start > self.most:
+            raise OutOfMemory
+        return super().encode(parent, prefix, start, stop)
+
+    def read(self, rows):  # type: ignore[no-untyped-def]
+        if len(rows) > 1 and sum(len(row.branch.tokens) for row in rows) > self.most:
+            raise OutOfMemory
+        return super().read(rows)
+
+
+def test_a_device_short_of_room_gets_smaller_passes_and_the_same_answers() -> None:
+    asked = [request("x" * 3000, 8), request("y", 3)]
+    wanted = [answers(hashed.engine(2, "entropy", Hashed()).answer(one, WAIT_S)) for one in asked]
+    backend = Narrow(300)
+    with engine_of(backend) as engine:
+        assert [answers(engine.answer(one, WAIT_S)) for one in asked] == wanted
+        assert engine.stats().pass_tokens <= 300
+        assert engine.stats().failed == 0
+        before = engine.stats().out_of_memory
+        engine.answer(request("z" * 3000, 8), WAIT_S)
+        assert engine.stats().out_of_memory == before  # what was learnt holds
+        backend.most = 10_000
+        for number in range(1400):
+            engine.answer(request(f"{number}"), WAIT_S)
+        assert engine.stats().pass_tokens == 10_000  # and is forgotten once it goes well
+
+
+def test_a_state_that_never_fits_leaves_the_passes_of_others_large() -> None:
+    with engine_of(Narrow(0)) as engine:
+        with pytest.raises(Overloaded):
+            engine.answer(request("x" * 3000), WAIT_S)
+        assert engine.stats().pass_tokens == 10_000
+
+
+@pytest.mark.parametrize("method", ["size", "split"])
+def test_a_bug_in_the_bookkeeping_costs_one_job(method: str) -> None:
+    backend = Hashed()
+    with engine_of(backend) as engine:
+        engine.answer(request("common beginning, one"), WAIT_S)
+
+        def broken(*_: object) -> None:
+            raise ZeroDivisionError
+
+        setattr(backend, method, broken)
+        with pytest.raises(EngineFailed, match="bug in the engine: ZeroDivisionError"):
+            engine.answer(request("common beginning, two"), WAIT_S)
+        delattr(backend, method)
+        assert engine.answer(request("common beginning, two"), WAIT_S).answers
+        assert engine.stats().failed == 1
+
+
 def test_a_bug_in_the_backend_fails_its_jobs_and_the_thread_goes_on() -> None:
-    with engine_of(Hashed(trouble=failing(ZeroDivisionError, 1, 3))) as engine:
+    with engine_of(Hashed(trouble=failing(ZeroDivisionError, 1, 3, 4))) as engine:
         with pytest.raises(EngineFailed, match="bug in the engine: ZeroDivisionError"):
             engine.answer(request("a"), WAIT_S)
         with pytest.raises(EngineFailed):
