@@ -22,7 +22,7 @@ from reflexd.engine.plan import Limits, Plan
 from reflexd.engine.prompt import Composer, Prompt
 from reflexd.engine.tokens import Tokenizer
 from reflexd.engine.values import Backend
-from reflexd.engine.worker import Done, Worker
+from reflexd.engine.worker import Done, Worker, bug
 from reflexd.types import Confidence, Device, EngineInfo, EngineStats, Precision, Request, Response, Usage
 
 ORDERS_MAX = 8
@@ -138,6 +138,8 @@ class Engine:
             answers = plan.answers(planned, found.readings, self._calibration)
         except EngineFailed as e:
             answer.set_exception(e)
+        except Exception as e:  # else nobody would ever answer
+            answer.set_exception(bug(e))
         else:
             answer.set_result(Response(answers, usage, time.monotonic() - since))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import logging
+import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -254,4 +256,20 @@ def test_clients_that_go_disturb_nobody(tmp_path: Path, caplog: pytest.LogCaptur
         assert receive(stays).status == 200
         stays.close()
         assert server.ask().status == 200
+    assert caplog.records == []
+
+
+def test_a_client_that_goes_while_it_reads_disturbs_nobody(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The answer is larger than what sockets hold, so the server is still writing when the connection is reset."""
+    choice = {"type": "choice", "criteria": {f"an option of some length, number {i}": None for i in range(255)}}
+    body = json.dumps({**ASK, "permutations": 1, "questions": {f"q{i}": choice for i in range(400)}}).encode()
+    with caplog.at_level(logging.WARNING), served(str(tmp_path)) as server:
+        head = f"POST /v1/systemone HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {KEY}\r\n"
+        with server.connect() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.sendall(head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            assert sock.recv(100).startswith(b"HTTP/1.1 200")
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        assert server.ask().status == 200
+        assert server.engine.stats().failed == 0
     assert caplog.records == []
