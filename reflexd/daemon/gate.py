@@ -28,6 +28,7 @@ from reflexd.core.nearly import nearly
 from reflexd.core.past import traces
 from reflexd.core.policy import Policy
 from reflexd.daemon import peers
+from reflexd.daemon.conversations import Conversations
 from reflexd.daemon.journal import Journal, Row, Why, new_id, now
 from reflexd.daemon.judging import Judging, Undecided
 from reflexd.daemon.lane import Lane
@@ -112,6 +113,7 @@ class Gate:
         sessions: Sessions,
         lane: Lane,
         judging: Judging,
+        conversations: Conversations,
     ) -> None:
         self._around = Surroundings(base)
         self._standing = standing
@@ -121,6 +123,7 @@ class Gate:
         self._ruler = Ruler()
         self._lane = lane
         self._judging = judging
+        self._conversations = conversations
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -282,6 +285,7 @@ class Gate:
         if ruled.event is not None:
             session = ruled.event.origin.session
             self._sessions.note_event(hook.adapter.NAME, hook.event, session, hook.pid, time.time())
+            self._conversations.note(ruled.event, ruled.call)
 
     def _let_run(self, hook: Hook, ruled: Ruled) -> None:
         """What the call leaves for later ones, from here until its result is told. An ask may end in a yes."""

@@ -14,6 +14,7 @@ from typing import Any
 import anyio
 
 from reflexd import __version__, paths
+from reflexd.daemon.conversations import Conversations
 from reflexd.daemon.engine_proc import Engine
 from reflexd.daemon.gate import Gate, log_bug
 from reflexd.daemon.journal import Journal, Row, new_id, now
@@ -24,7 +25,6 @@ from reflexd.daemon.server import Server
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.sockets import BACKLOG, Sockets
 from reflexd.daemon.standing import Standing
-from reflexd.types import Said
 
 FILES = 2048  # descriptors: every connection, and room
 FINISH_S = 5.0
@@ -47,8 +47,9 @@ async def serve(base: str, sockets: Sockets) -> None:
     journal = Journal(paths.journal_file(base), disk)
     sessions = Sessions(standing.seen())
     engine = Engine(base, lambda: standing.in_force.settings.engine, sockets.systemone)
-    judging = Judging(base, engine.ask, work, lambda event, context: Said())
-    gate = Gate(base, standing, journal, sessions, work, judging)
+    conversations = Conversations()
+    judging = Judging(base, engine.ask, work, conversations.said)
+    gate = Gate(base, standing, journal, sessions, work, judging, conversations)
     gate.warm()
     gc.collect()
     gc.freeze()  # what is there by now stays: a collection that walks it all would hold a call up

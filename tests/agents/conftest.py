@@ -9,6 +9,7 @@ import pytest
 from tests.agents.drivers import DRIVERS, Driver
 from tests.agents.gate import Gate
 from tests.agents.install import hook_in, missing
+from tests.agents.judge import Recorder
 from tests.agents.lab import Lab
 from tests.agents.llm import ScriptedLlm
 from tests.agents.table import Table
@@ -53,11 +54,11 @@ def driver(request: pytest.FixtureRequest, table: Table) -> Driver:
 
 @pytest.fixture(scope="session")
 def lab(driver: Driver) -> Iterator[Lab]:
-    with new_world() as world, ScriptedLlm() as llm:
+    with new_world() as world, ScriptedLlm() as llm, Recorder() as judge:
         driver.configure(world, llm.url)
         hook_in(world, driver)
-        with Gate(world) as gate:
-            yield Lab(driver, world, llm, gate)
+        with Gate(world, judge.url) as gate:
+            yield Lab(driver, world, llm, gate, judge)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

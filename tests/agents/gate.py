@@ -25,8 +25,10 @@ VOUCHED = 'policy = 1\nversion = "lab"\n\n[[mcp]]\nserver = "lab"\ntools = ["mar
 class Gate:
     """A running reflexd. Each `arrange` of a fault is undone by the stack that it is given."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, judge: str = "") -> None:
+        """`judge`: the URL of a System One server that decides what rules do not; "": nobody does."""
         self.world = world
+        self._judge = judge
         self.run_dir = os.path.join(state_dir(world), "run")
         self.socket = os.path.join(self.run_dir, "hook.sock")
         self.aside = os.path.join(self.run_dir, "real.sock")
@@ -34,6 +36,8 @@ class Gate:
 
     def __enter__(self) -> Gate:
         os.chmod(os.path.dirname(self.world.write(".config/reflex/policy.toml", VOUCHED)), 0o700)
+        if self._judge:
+            self.world.write(".config/reflex/config.toml", f'[judge]\nkind = "remote"\nurl = "{self._judge}"\n')
         try:
             self.start()
         except BaseException:

@@ -11,6 +11,7 @@ from msgspec import Struct
 from tests.agents.drivers import Driver
 from tests.agents.drivers.base import agents_dir
 from tests.agents.gate import Arrange, Gate
+from tests.agents.judge import Recorder
 from tests.agents.llm import Script, ScriptedLlm, Step
 from tests.agents.llm.script import MAIN
 from tests.agents.world import Finished, World, run
@@ -21,6 +22,7 @@ class Lab(Struct, frozen=True):
     world: World
     llm: ScriptedLlm
     gate: Gate
+    judge: Recorder
 
     def play(
         self,

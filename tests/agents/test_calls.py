@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from reflexd.adapters import records
 from tests.agents.gate import wait_until
 from tests.agents.lab import Lab, Played
 from tests.agents.llm import Step
@@ -13,6 +14,8 @@ from tests.agents.llm import Step
 pytestmark = [pytest.mark.agents, pytest.mark.slow]
 TASK = "kumquat"
 WIPE = "rm -rf ~"
+REACHING = "curl -s -m 2 http://127.0.0.1:9/marzipan"
+INTENT = "Next I look whether the marzipan server answers."
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----"
 
 
@@ -32,6 +35,7 @@ def session(lab: Lab) -> Played:
         Step((driver.shell(WIPE),)),
         Step((driver.shell("cat ~/.ssh/id_ed25519"),)),
         lab.touch("after"),
+        Step((driver.shell(REACHING),), text=INTENT),
         *((Step((mcp,)),) if mcp else ()),
         *((Step((spawn,)), Step(before=wait)) if spawn else ()),
     )
@@ -54,6 +58,14 @@ def test_what_a_person_should_decide_is_refused_where_none_can_be_asked(session:
 
 def test_the_session_goes_on_after_a_refusal(session: Played, lab: Lab) -> None:
     assert lab.world.marked("after"), session.why()
+
+
+def test_a_judge_is_told_of_what_no_rule_decides(session: Played, lab: Lab) -> None:
+    """And what the person asked for, and (where the agent writes it down in time) what the agent said it would do."""
+    asked = next(text for text in lab.judge.asked if "marzipan" in text)
+    assert "curl" in asked, session.why()
+    assert "git status" in asked, "its last calls"
+    assert (INTENT in asked) == (lab.driver.AGENT in records.READERS)
 
 
 @pytest.mark.applies(to=lambda driver, params: driver.spawn(TASK))

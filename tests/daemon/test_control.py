@@ -15,6 +15,7 @@ import pytest
 from reflexd import paths, wire
 from reflexd.client import Client, exchange
 from reflexd.control import CheckRequest, CheckResult, Control, EngineStatus, ModeRequest, Status, hook_payload
+from reflexd.daemon.conversations import Conversations
 from reflexd.daemon.gate import Gate
 from reflexd.daemon.journal import Journal
 from reflexd.daemon.judging import Judging
@@ -93,7 +94,7 @@ def control(request: pytest.FixtureRequest, short_home: str) -> Iterator[tuple[C
     standing, sessions = Standing(short_home), Sessions()
     journal = Journal(paths.journal_file(short_home), lane)
     judging = Judging(short_home, no_engine, lane, lambda event, context: Said())
-    gate = Gate(short_home, standing, journal, sessions, lane, judging)
+    gate = Gate(short_home, standing, journal, sessions, lane, judging, Conversations())
     off = EngineStatus("off")
     yield Live(gate, standing, journal, sessions, lambda: off, judging, False, ended), lambda: bool(ended)
 

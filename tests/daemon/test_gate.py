@@ -16,6 +16,7 @@ from reflexd import paths, wire
 from reflexd.adapters.all import ADAPTERS
 from reflexd.control import ModeRequest
 from reflexd.daemon import gate as gates
+from reflexd.daemon.conversations import Conversations
 from reflexd.daemon.gate import Gate
 from reflexd.daemon.journal import Journal, Row, read_rows
 from reflexd.daemon.judging import Judging
@@ -45,7 +46,9 @@ class World:
         self.lane, self.disk = Lane(1, 1), Lane(1, 8)
         self.standing = Standing(home)
         judging = Judging(home, no_engine, self.lane, lambda event, context: Said())
-        self.gate = Gate(home, self.standing, Journal(self.path, self.disk), Sessions(), self.lane, judging)
+        self.gate = Gate(
+            home, self.standing, Journal(self.path, self.disk), Sessions(), self.lane, judging, Conversations()
+        )
         self.gate.warm()
 
     def answer(

@@ -1,0 +1,79 @@
+"""What the person asked for and what the agent did since, by session: from the events alone, in memory, bounded.
+
+All of it is redacted as it comes in. A session's next prompt, its end, or too many others forget it. What the agent
+says before a call lies in its own records; reading them looks at the disk.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict, deque
+from typing import TypeVar
+
+from reflexd.adapters import records
+from reflexd.guard.redact import redact_head
+from reflexd.sight.records import tail
+from reflexd.types import Context, Guarded, Origin, Prompt, Said, SessionEnd, ToolCall
+
+T = TypeVar("T")
+
+WAITS_S = (0.0, 0.06, 0.12)
+SESSIONS_MAX = 256
+PROMPT_MAX, INTENT_MAX, CALL_MAX, CALLS_MAX = 2000, 1000, 200, 8
+
+
+class Conversations:
+    """Notes belong to the loop's thread; `said` may run in any."""
+
+    def __init__(self) -> None:
+        self._prompts: OrderedDict[str, str] = OrderedDict()
+        self._calls: OrderedDict[str, deque[str]] = OrderedDict()
+
+    def note(self, event: object, call: str) -> None:
+        """An event as it was understood; `call`: its text as the journal shows it, redacted."""
+        match event:
+            case Prompt(origin, text) if text.strip():
+                key = _session(origin)
+                _put(self._prompts, key, redact_head(text.strip(), PROMPT_MAX))
+                _put(self._calls, key, deque(maxlen=CALLS_MAX))
+            case ToolCall(origin, name):
+                key = _session(origin)
+                if key not in self._calls:
+                    _put(self._calls, key, deque(maxlen=CALLS_MAX))
+                self._calls[key].append(f"{name}: {call}".replace("\n", " ")[:CALL_MAX])
+            case SessionEnd(origin):
+                for kept in (self._prompts, self._calls):
+                    kept.pop(_session(origin), None)
+
+    def said(self, event: Guarded, context: Context) -> Said:
+        """What is known around a call that is about to be noted."""
+        origin = event.origin
+        key = _session(origin)
+        call = event.call_id if isinstance(event, ToolCall) else ""
+        # A subagent writes its own file, and the hook names its parent's.
+        words = "" if origin.subagent or not origin.transcript else _intent(origin, call)
+        return Said(
+            prompt=self._prompts.get(key, ""),
+            intent=redact_head(words, INTENT_MAX) if words else "",
+            calls=tuple(self._calls.get(key, ())),
+        )
+
+
+def _intent(origin: Origin, call: str) -> str:
+    """Some agents write their records a moment after they call their hooks."""
+    for wait_s in WAITS_S:
+        time.sleep(wait_s)
+        if words := records.intent(origin.agent, tail(origin.transcript), call):
+            return words
+    return ""
+
+
+def _session(origin: Origin) -> str:
+    return f"{origin.agent}:{origin.session}:{origin.subagent}"
+
+
+def _put(kept: OrderedDict[str, T], key: str, value: T) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > SESSIONS_MAX:
+        kept.popitem(last=False)
