@@ -76,8 +76,8 @@ def grid(model: Path, precision: Precision, rounds: int) -> list[Measured]:
                     base = msgspec.structs.replace(base, state=state, questions=base.questions[:questions])
                     cold, kept = [], []
                     for _ in range(max(2, rounds // 2)):
-                        number += at_once
                         asked = [fresh(base, number + client) for client in range(at_once)]
+                        number += at_once
                         cold += _together(engine, asked, 1)[1]
                         kept += _together(engine, asked, 1)[1]
                     usage = engine.answer(asked[0]).usage

@@ -61,7 +61,9 @@ def judged(
     stops, allows = gates.findings(policy.gates, reading, circumstances)
     stops.sort(key=lambda f: (-f.decision.strictness, f.rule))
     found = (*stops, *(() if stops or allow == "off" else allows))
-    said = structs.replace(said, none=reading.none, gates=tuple(f.rule for f in found))
+    said = structs.replace(
+        said, none=reading.none, gates=tuple(f.rule for f in found), held=tuple(sorted(circumstances))
+    )
     noted = structs.replace(verdict, findings=(*verdict.findings, *found), judged=said)
     if not found or context.mode == "shadow" or (not stops and allow != "on"):
         return noted

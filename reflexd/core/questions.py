@@ -31,6 +31,7 @@ SLOTS: Mapping[Need, frozenset[str]] = {
     "envelope": frozenset({"envelope"}),
     "repository": frozenset({"repository"}),
 }
+NEEDED: Mapping[Need, str] = {"said": "prompt", "envelope": "envelope", "repository": "repository"}
 
 
 class Question(Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,11 +65,11 @@ class Questions(Struct, frozen=True):
     all: tuple[Question, ...]
 
     def fitting(self, slots: Mapping[str, str]) -> tuple[tuple[str, Asked], ...]:
-        """Those whose needs are met: one of the texts that they would show is there. In the file's order."""
+        """Those whose needs are met: the text that they stand or fall with is there. In the file's order."""
         return tuple(
             (each.id, each.asked(slots))
             for each in self.all
-            if not each.needs or any(slots.get(name) for name in SLOTS[each.needs])
+            if not each.needs or slots.get(NEEDED[each.needs])
         )
 
     def __getitem__(self, name: str) -> Question:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from functools import lru_cache
 
 from reflexd import paths, settings
 from reflexd.adapters import claude
 from reflexd.control import CheckRequest, CheckResult, hook_payload
+from reflexd.core.decide import judged, undecided
 from reflexd.core.nearly import nearly
 from reflexd.core.policy import Policy
 from reflexd.ctl.calls import Judge
+from reflexd.daemon.journal import Row
 from reflexd.daemon.surroundings import Surroundings
 from reflexd.errors import PayloadError
 from reflexd.sight.ruling import Ruler, Ruling
 from reflexd.types import Context, Decision, Mode, Origin, ToolCall, Verdict
+
+_ELSEWHERE = re.compile(r" \(in (?P<cwd>/[^\n]*)\)\Z")
 
 
 def judge() -> Judge:
@@ -26,7 +31,7 @@ def judge() -> Judge:
     ruler = Ruler()
     mode, profile = force.settings.mode, force.settings.profile
 
-    def judged(request: CheckRequest) -> CheckResult:
+    def checked(request: CheckRequest) -> CheckResult:
         def context(origin: Origin) -> Context:
             return around.context(origin, os.getpid(), mode, profile, request)
 
@@ -36,7 +41,7 @@ def judge() -> Judge:
         near = nearly(ruling.facts, ruling.context, ruling.policy)
         return CheckResult(ruling.verdict, ruling.facts, mode, near)
 
-    return judged
+    return checked
 
 
 def as_labelled(policy: Policy) -> Judge:
@@ -48,7 +53,7 @@ def as_labelled(policy: Policy) -> Judge:
     around = lru_cache(Surroundings)
     ruler = Ruler()
 
-    def judged(request: CheckRequest) -> CheckResult:
+    def checked(request: CheckRequest) -> CheckResult:
         def context(origin: Origin) -> Context:
             return around(request.home).context(origin, None, "enforce", "supervised", request)
 
@@ -57,7 +62,33 @@ def as_labelled(policy: Policy) -> Judge:
             return _unread(ruling, policy, "enforce")
         return CheckResult(ruling.verdict, ruling.facts, "enforce")
 
-    return judged
+    return checked
+
+
+def replayed(base: str, policy: Policy) -> Callable[[Row], Verdict]:
+    """As a call of the journal would be decided by `policy` today, with a judge's answers as they were given then."""
+    around, ruler = Surroundings(base), Ruler()
+
+    def again(row: Row) -> Verdict:
+        if row.tool.lower() == "read":
+            request = CheckRequest("Read", path=row.call, cwd=row.cwd, home=base)
+        else:
+            elsewhere = _ELSEWHERE.search(row.call)  # as daemon.shown writes a call with a directory of its own
+            cwd = elsewhere["cwd"] if elsewhere else row.cwd
+            request = CheckRequest(command=_ELSEWHERE.sub("", row.call), cwd=cwd, home=base)
+
+        def context(origin: Origin) -> Context:
+            return around.context(origin, None, "enforce", "supervised", request)
+
+        ruling = _ruled(request, ruler, policy, context)
+        if isinstance(ruling, PayloadError):
+            return _unread(ruling, policy, "enforce").verdict
+        if row.judged is None or not undecided(ruling.verdict, "on"):
+            return ruling.verdict
+        held = frozenset(row.judged.held)
+        return judged(ruling.verdict, row.judged, held, ruling.context, ruling.policy)  # type: ignore[arg-type]
+
+    return again
 
 
 def _ruled(

@@ -29,6 +29,8 @@ COMMANDS: dict[str, str] = {
     "check": "judge one call, or a file of them",
     "eval": "score a file of labelled calls",
     "why": "explain a refusal",
+    "replay": "what a changed policy would have done to past calls",
+    "report": "counts, friction, what became of asks, calibration",
     "log": "what was decided",
     "mode": "switch to off, shadow or enforce",
     "decide": "ask System One: a state, typed questions, probabilities",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 import msgspec
 
@@ -9,6 +10,7 @@ from reflexd.ctl.rows import local_time, printable
 from reflexd.daemon.journal import Row, find, last_refusal, read_rows
 from reflexd.errors import ReflexError
 from reflexd.setup.tries import is_try
+from reflexd.types import ChoiceAnswer, NoulAnswer, ScoreAnswer
 
 EXAMPLE = "reflexctl why"
 
@@ -41,6 +43,24 @@ def _row(path: str, wanted: str | None) -> Row:
     return row
 
 
+def _judged(row: Row) -> Iterator[tuple[str, str]]:
+    """Who was asked, what he answered, and how sure he was."""
+    said = row.judged
+    if said is None:
+        return
+    yield "judge", f"{said.judge}, questions {said.questions}, {said.ms:g} ms" + (f": {said.none}" if said.none else "")
+    for name, answer in said.answers:
+        match answer:
+            case NoulAnswer(noul):
+                yield "answer", f"{name} {noul:.3f}"
+            case ScoreAnswer(score, _, legend, entropy):
+                yield "answer", f"{name} {score:.2f} of {len(legend) - 1} (confidence {entropy:.2f})"
+            case ChoiceAnswer(choice, probabilities, entropy):
+                yield "answer", f"{name} {choice} {dict(probabilities).get(choice, 0):.3f} (confidence {entropy:.2f})"
+    if said.held:
+        yield "held", ", ".join(said.held)
+
+
 def _text(row: Row) -> str:
     asked = {"ask": " (a person was asked)" if row.asked else " (nobody could be asked, so it was refused)"}
     parts = (
@@ -56,6 +76,7 @@ def _text(row: Row) -> str:
         ("decided by", " ".join(word for word in (row.decided_by, row.rule) if word)),
         *(("finding", f"{found.decision} [{found.rule}] {found.reason}") for found in row.findings),
         *(("effect", effect) for effect in row.effects),
+        *_judged(row),
         ("policy", row.policy),
         ("mode", row.mode),
         ("entry", row.id),

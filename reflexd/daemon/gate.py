@@ -18,24 +18,24 @@ import sys
 import time
 import traceback
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from reflexd.adapters.all import ADAPTERS, Adapter
 from reflexd.control import CheckRequest, CheckResult, hook_payload
 from reflexd.core import tables
 from reflexd.core.decide import undecided
-from reflexd.core.nearly import nearly
 from reflexd.core.past import traces
-from reflexd.core.policy import Policy
 from reflexd.daemon import peers
+from reflexd.daemon.asked import Asked
 from reflexd.daemon.conversations import Conversations
-from reflexd.daemon.journal import Journal, Row, Why, new_id, now
+from reflexd.daemon.journal import Journal, new_id
 from reflexd.daemon.judging import Judging, Undecided
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.programs import NOT_YET
+from reflexd.daemon.ruled import Hook, Ruled, result, row
 from reflexd.daemon.server import Request
 from reflexd.daemon.sessions import Sessions
-from reflexd.daemon.shown import effects, shown
+from reflexd.daemon.shown import shown
 from reflexd.daemon.standing import Standing
 from reflexd.daemon.surroundings import Surroundings
 from reflexd.daemon.underway import Underway
@@ -44,13 +44,8 @@ from reflexd.settings import InForce
 from reflexd.sight.look import digest
 from reflexd.sight.ruling import Ruler
 from reflexd.types import (
-    Context,
     Decision,
-    Event,
-    Facts,
     Guarded,
-    Mode,
-    Near,
     Origin,
     Reply,
     SessionEnd,
@@ -68,38 +63,6 @@ UNRULED = frozenset({"payload", "deadline", "bug"})
 BUG = "reflexd has a bug, its log says more"
 
 log = logging.getLogger("reflexd")
-
-
-class Hook(Struct, frozen=True):
-    """One event as it came. Times are monotonic."""
-
-    adapter: Adapter
-    event: str
-    payload: bytes
-    pid: int
-    began: float
-    ends: float
-
-
-class Ruled(Struct, frozen=True):
-    """What was found; `event`, `facts` and `context` are None where it did not come that far. `call` is redacted.
-    `final`: looking at the disk could change nothing; `enough`: it may stand where that is not possible."""
-
-    verdict: Verdict
-    mode: Mode
-    event: Event | None = None
-    facts: Facts | None = None
-    call: str = ""
-    context: Context | None = None
-    final: bool = True
-    enough: bool = True
-    policy: Policy | None = None
-
-    def near(self) -> tuple[Near, ...]:
-        """The rules that nearly spoke."""
-        if self.facts is None or self.context is None or self.policy is None:
-            return ()
-        return nearly(self.facts, self.context, self.policy)
 
 
 class Gate:
@@ -124,6 +87,7 @@ class Gate:
         self._lane = lane
         self._judging = judging
         self._conversations = conversations
+        self._asked = Asked()
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -155,7 +119,7 @@ class Gate:
             return _warning(why)
         verdict = Verdict(Decision.DENY, why, "payload", id=new_id())
         self._sessions.note_decision(verdict.decision)
-        self._journal.append(_row(adapter.NAME, header.event, Ruled(verdict, self._standing.mode_at(""))))
+        self._journal.append(row(adapter.NAME, header.event, Ruled(verdict, self._standing.mode_at(""))))
         return adapter.render(header.event, verdict, can_ask=False)
 
     async def check(self, request: CheckRequest, pid: int) -> CheckResult:
@@ -163,11 +127,11 @@ class Gate:
         force = self._standing.in_force
         ends = time.monotonic() + CALL_S
         ruled = await self._judged(await self._lane.run(self._checked, request, pid, force), force, ends)
-        return _result(ruled)
+        return result(ruled)
 
     def check_by_rules(self, request: CheckRequest, pid: int) -> CheckResult:
         """The same without a judge. Blocks; runs in any thread."""
-        return _result(self._checked(request, pid, self._standing.in_force))
+        return result(self._checked(request, pid, self._standing.in_force))
 
     def _checked(self, request: CheckRequest, pid: int, force: InForce) -> Ruled:
         try:
@@ -232,6 +196,8 @@ class Gate:
             return self._let_go(hook, ruled)
         can_ask = ruled.verdict.decision is Decision.ASK and await self._can_ask(hook, ruled)
         verdict = self._keep(hook, ruled, can_ask)
+        if can_ask:
+            self._asked.put(ruled.event, verdict.id)
         if verdict.decision is not Decision.PASS:
             await self._on_disk(hook)
         if verdict.decision is not Decision.DENY:
@@ -295,14 +261,18 @@ class Gate:
             self._underway.began(_session(event.origin), event.call_id, left, hook.began)
 
     async def _ended(self, hook: Hook, event: ToolResult) -> None:
-        """The code that a call was judged by, compared with what lies there now that it has run."""
+        """That a call which was asked about has run; and the code that it was judged by, compared with what lies there
+        now."""
+        if id := self._asked.ran(event):
+            ran = row(hook.adapter.NAME, hook.event, Ruled(Verdict(Decision.PASS, id=id), "enforce", event))
+            self._journal.append(structs.replace(ran, kind="ran", decision="ran"))
         for source in self._underway.ended(_session(event.origin), event.call_id):
             now = await self._lane.run(digest, source.path)
             if now != source.digest:
                 why = f"{source.path} changed between the check and the end of the call that ran it"
                 log.warning("%s %s: %s", hook.adapter.NAME, hook.event, why)
                 verdict = Verdict(Decision.PASS, why, "changed", id=new_id())
-                self._journal.append(_row(hook.adapter.NAME, hook.event, Ruled(verdict, "enforce", event)))
+                self._journal.append(row(hook.adapter.NAME, hook.event, Ruled(verdict, "enforce", event)))
 
     def _let_go(self, hook: Hook, ruled: Ruled) -> Reply:
         if ruled.verdict.decided_by in UNRULED:
@@ -325,8 +295,8 @@ class Gate:
         """Put the verdict in the journal. While that fails, the verdict is a deny."""
         verdict = structs.replace(ruled.verdict, id=new_id())
         ms = (time.monotonic() - hook.began) * 1000
-        row = _row(hook.adapter.NAME, hook.event, structs.replace(ruled, verdict=verdict), can_ask, ms)
-        kept = self._journal.append(row)
+        kept_row = row(hook.adapter.NAME, hook.event, structs.replace(ruled, verdict=verdict), can_ask, ms)
+        kept = self._journal.append(kept_row)
         harmless = verdict.decision is Decision.PASS and ruled.facts is not None and ruled.facts.read_only
         if not kept and ruled.mode != "off" and not harmless:
             why = f"reflex cannot keep its journal ({self._journal.fault}), so only reading goes on"
@@ -367,34 +337,3 @@ def log_bug(error: BaseException) -> None:
 
 def _warning(why: str) -> Reply:
     return Reply(0, b"", f"reflex: {why} (this event goes on)\n".encode())
-
-
-def _result(ruled: Ruled) -> CheckResult:
-    return CheckResult(ruled.verdict, ruled.facts, ruled.mode, ruled.near())
-
-
-def _row(agent: str, event_name: str, ruled: Ruled, can_ask: bool = False, ms: float = 0) -> Row:
-    verdict, event = ruled.verdict, ruled.event
-    origin = event.origin if event else None
-    return Row(
-        t=now(),
-        id=verdict.id,
-        agent=agent,
-        event=event_name,
-        session=origin.session if origin else "",
-        subagent=origin.subagent if origin else "",
-        cwd=origin.cwd if origin else "",
-        tool=event.tool_name if isinstance(event, Guarded) else "",
-        call=ruled.call,
-        decision=verdict.decision.value,
-        reason=verdict.reason,
-        decided_by=verdict.decided_by,
-        rule=verdict.rule,
-        policy=verdict.policy,
-        mode=ruled.mode,
-        asked=can_ask,
-        ms=round(ms, 3),
-        findings=tuple(Why(f.rule, f.decision.value, f.reason) for f in verdict.findings),
-        effects=effects(ruled.facts) if verdict.decision.strictness else (),
-        judged=verdict.judged,
-    )

@@ -41,9 +41,10 @@ class Why(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One line. kind: verdict (of a guarded event), control (what a person changed or was refused),
-    daemon (start, stop, and what went wrong). `asked`: an ask was put before a person. `effects`: of a
-    call that was stopped, what it would have done, a line each. `judged`: what a judge said of it."""
+    """One line. kind: verdict (of a guarded event), ran (a call that a person was asked about has run; `id` is its
+    verdict's), control (what a person changed or was refused), daemon (start, stop, and what went wrong). `asked`: an
+    ask was put before a person. `effects`: of a call that was stopped, what it would have done, a line each. `judged`:
+    what a judge said of it."""
 
     t: str
     id: str
@@ -239,7 +240,7 @@ def read_rows(path: str) -> Iterator[Row]:
 
 
 def find(path: str, row_id: str) -> Row | None:
-    return next((row for row in read_rows(path) if row.id == row_id), None)
+    return next((row for row in read_rows(path) if row.id == row_id and row.kind != "ran"), None)
 
 
 def last_refusal(path: str) -> Row | None:

@@ -30,7 +30,8 @@ class Judged(Struct, frozen=True):
     """What one judge said about one call.
 
     `questions` is the version of the questions; `none` says why there is no answer ("timeout: ..."), and then
-    `answers` is empty; `ms` is the time from asking to the answer. `gates`: ids of the gates that spoke.
+    `answers` is empty; `ms` is the time from asking to the answer. `gates`: ids of the gates that spoke; `held`: the
+    circumstances that they were told.
     """
 
     judge: str
@@ -39,3 +40,4 @@ class Judged(Struct, frozen=True):
     none: str = ""
     ms: float = 0
     gates: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()

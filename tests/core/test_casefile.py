@@ -52,6 +52,7 @@ def test_what_the_agent_says_is_not_in_the_state() -> None:
 def test_questions_are_asked_where_their_needs_are_met() -> None:
     plain = [name for name, _ in questions.shipped().fitting({})]
     assert plain == ["mutates", "blast", "environment", "exfil", "reviewer"]
+    assert len(questions.shipped().fitting({"intent": "I push", "calls": "ls"})) == len(plain)  # nothing was asked for
     with_all = questions.shipped().fitting(casefile.slots(Case("x", said=SAID, envelope="docs only", repository="no")))
     assert [name for name, _ in with_all] == [*plain, "on_task", "in_envelope", "repo_forbids"]
     blast = dict(with_all)["blast"]

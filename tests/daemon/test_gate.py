@@ -169,7 +169,7 @@ def test_a_bug_is_a_refusal_that_tells_nothing(
 
 def test_a_bug_after_the_verdict_is_a_refusal_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(world.gate._journal, "synced", breaks)
-    monkeypatch.setattr(gates, "_row", breaks)
+    monkeypatch.setattr(gates, "row", breaks)
     assert world.answer(bash("git status")).exit == 2
 
 
