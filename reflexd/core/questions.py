@@ -67,9 +67,7 @@ class Questions(Struct, frozen=True):
     def fitting(self, slots: Mapping[str, str]) -> tuple[tuple[str, Asked], ...]:
         """Those whose needs are met: the text that they stand or fall with is there. In the file's order."""
         return tuple(
-            (each.id, each.asked(slots))
-            for each in self.all
-            if not each.needs or slots.get(NEEDED[each.needs])
+            (each.id, each.asked(slots)) for each in self.all if not each.needs or slots.get(NEEDED[each.needs])
         )
 
     def __getitem__(self, name: str) -> Question:

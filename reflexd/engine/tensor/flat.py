@@ -1,8 +1,9 @@
 """The pass of attention-only models (Llama, Qwen2, Qwen3, the text half of Qwen3-VL): tokens end to end, no padding.
 
-What holds: a state is a tuple of segments that nobody writes to; a pass makes new tensors and touches none, so
-one that fails changes nothing; linear layers see every token of the pass at once, whatever branches and states
-they belong to; a tile attends to its own state's segments and to itself.
+What holds: a state is a tuple of segments that nobody writes to; a pass makes new tensors and touches none of a
+state's, so one that fails changes nothing; linear layers see every token of the pass at once, whatever branches and
+states they belong to; a tile attends to its own state's segments, to what its state or its branches begin with in
+the same pass, and to itself; the last layer is computed only where somebody reads.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from reflexd.engine.tensor.faults import guarded
 from reflexd.engine.tensor.layout import Tile, lay, visible
 from reflexd.engine.tensor.readings import readings
 from reflexd.engine.tensor.vision import Seen, Sight
-from reflexd.engine.tensor.weights import Decoder, norm, rotated
-from reflexd.engine.values import Prefix, Reading, Row
+from reflexd.engine.tensor.weights import Decoder, added, norm, rotated
+from reflexd.engine.values import Branch, Prefix, Reading, Row
 
 TILE = 128
 """Tokens that attend together. Larger tiles mask more away, smaller ones copy keys more often."""
@@ -71,6 +72,14 @@ class Flat:
     def encode(self, parent: FlatState | None, prefix: Prefix, start: int, stop: int) -> FlatState:
         return guarded(lambda: self._encode(parent, prefix, start, stop), self._device)
 
+    def begin(
+        self, parent: FlatState | None, prefix: Prefix, start: int, stop: int, branches: Sequence[Branch]
+    ) -> tuple[FlatState, list[Reading]]:
+        if any(start <= picture.start < stop for picture in prefix.pictures):
+            state = self.encode(parent, prefix, start, stop)
+            return state, self.read([Row(state, branch) for branch in branches])
+        return guarded(lambda: self._begin(parent, prefix, start, stop, branches), self._device)
+
     def split(self, state: FlatState, parent: int, length: int) -> tuple[FlatState, FlatState] | None:
         return guarded(lambda: self._split(state, length), self._device)
 
@@ -82,22 +91,39 @@ class Flat:
 
     def _encode(self, parent: FlatState | None, prefix: Prefix, start: int, stop: int) -> FlatState:
         past = parent or FlatState((), 0)
-        spare = -(stop - start) % self._bucket  # tokens that nobody sees: what comes before them does not either
-        ids = torch.tensor((*prefix.tokens[start:stop], *(0,) * spare), device=self._device)
-        x = functional.embedding(ids, self._decoder.embedding)
+        tokens = self._piece(prefix, start, stop)
+        x = self._embedded(tokens)
         seen: Seen | None = None
         pictures = [picture for picture in prefix.pictures if start <= picture.start < stop]
         if pictures and self._sight is not None:
-            seen = self._sight.seen(pictures, start, stop + spare, past.position)
+            seen = self._sight.seen(pictures, start, start + len(tokens), past.position)
             x = seen.shown(x)
             positions, shifts = seen.positions, past.shifts + seen.shifts
         else:
             positions = torch.arange(past.position, past.position + len(x), device=self._device)
             shifts = past.shifts
-        whole = Attending(0, len(x), past.segments, self._causal(len(x), past.length), self._pad(past.length))
-        _, segment = self._forward(x, positions, [whole], seen, keep=stop - start)
+        _, segment = self._forward(x, positions, [self._whole(past, len(tokens))], (), seen, keep=stop - start)
         assert segment is not None
         return FlatState((*past.segments, segment), stop, shifts)
+
+    def _begin(
+        self, parent: FlatState | None, prefix: Prefix, start: int, stop: int, branches: Sequence[Branch]
+    ) -> tuple[FlatState, list[Reading]]:
+        past = parent or FlatState((), 0)
+        tokens = self._piece(prefix, start, stop)
+        after = FlatState(past.segments, stop, past.shifts)
+        laid = self._laid([(after, branch.tokens) for branch in branches], len(tokens), (0, stop - start))
+        positions = torch.arange(past.position, past.position + len(tokens), device=self._device)
+        x, segment = self._forward(
+            self._embedded((*tokens, *laid.tokens)),
+            torch.cat([positions, laid.positions]),
+            [self._whole(past, len(tokens)), *laid.tiles],
+            laid.last,
+            keep=stop - start,
+        )
+        assert segment is not None
+        state = FlatState((*past.segments, segment), stop, past.shifts)
+        return state, self._readings(x, [Row(state, branch) for branch in branches])
 
     def _split(self, state: FlatState, length: int) -> tuple[FlatState, FlatState]:
         *before, segment = state.segments
@@ -108,61 +134,95 @@ class Flat:
         return beginning, FlatState((*before, head, tail), state.length, state.shifts)
 
     def _read(self, rows: Sequence[Row[FlatState]]) -> list[Reading]:
-        states: dict[int, FlatState] = {}
+        laid = self._laid([(row.state, row.branch.tokens) for row in rows])
+        x, _ = self._forward(self._embedded(laid.tokens), laid.positions, laid.tiles, laid.last)
+        return self._readings(x, rows)
+
+    def _piece(self, prefix: Prefix, start: int, stop: int) -> tuple[int, ...]:
+        """Tokens of a state, and spare ones that nobody sees: what comes before them does not either."""
+        return (*prefix.tokens[start:stop], *(0,) * (-(stop - start) % self._bucket))
+
+    def _embedded(self, tokens: Sequence[int]) -> Tensor:
+        return functional.embedding(torch.tensor(tokens, device=self._device), self._decoder.embedding)
+
+    def _readings(self, x: Tensor, rows: Sequence[Row[FlatState]]) -> list[Reading]:
+        x = norm(x, self._decoder.norm, self._decoder.epsilon)
+        return readings(functional.linear(x, self._decoder.head), rows)
+
+    def _whole(self, past: FlatState, tokens: int) -> Attending:
+        """A piece of a state, which begins the pass."""
+        return Attending(0, tokens, past.segments, (), self._causal(tokens, past.length), self._pad(past.length))
+
+    def _laid(
+        self, branches: Sequence[tuple[FlatState, tuple[int, ...]]], begin: int = 0, piece: tuple[int, int] = (0, 0)
+    ) -> Laid:
+        """Branches from place `begin` of a pass on. `piece`: where the end of their state stands in the same pass."""
         numbers: dict[int, int] = {}
-        for row in rows:
-            number = numbers.setdefault(id(row.state), len(numbers))
-            states[number] = row.state
-        layout = lay([(numbers[id(row.state)], row.branch.tokens) for row in rows], self.tile, self._bucket)
-        ids = torch.tensor(layout.tokens, device=self._device)
-        offsets = [0] * len(layout.tokens)
-        for tile in layout.tiles:
-            offsets[tile.start : tile.stop] = [states[tile.owner].position] * (tile.stop - tile.start)
-        positions = torch.tensor(layout.positions, device=self._device) + torch.tensor(offsets, device=self._device)
+        states: list[FlatState] = []
+        for state, _ in branches:
+            if numbers.setdefault(id(state), len(numbers)) == len(states):
+                states.append(state)
+        layout = lay([(numbers[id(state)], tokens) for state, tokens in branches], self.tile, self._bucket)
+        positions = torch.tensor(layout.positions)
         tiles = []
         for tile in layout.tiles:
             state = states[tile.owner]
-            pad = self._pad(state.length)
-            tiles.append(Attending(tile.start, tile.stop, state.segments, self._mask(tile, state.length, pad), pad))
-        x, _ = self._forward(functional.embedding(ids, self._decoder.embedding), positions, tiles)
-        last = x[torch.tensor(layout.last, device=self._device)]
-        return readings(functional.linear(self._normed(last), self._decoder.head), rows)
-
-    def _normed(self, x: Tensor) -> Tensor:
-        return norm(x, self._decoder.norm, self._decoder.epsilon)
+            positions[tile.start : tile.stop] += state.position
+            stem = tile.stem[0] + begin, tile.stem[1] + begin
+            past = state.length + stem[1] - stem[0]
+            pad = self._pad(past)
+            before = tuple(one for one in (piece, stem) if one[0] < one[1])
+            start, stop = tile.start + begin, tile.stop + begin
+            tiles.append(Attending(start, stop, state.segments, before, self._mask(tile, past, pad), pad))
+        last = tuple(place + begin for place in layout.last)
+        return Laid(layout.tokens, positions.to(self._device), tiles, last)
 
     def _forward(
         self,
         x: Tensor,
         positions: Tensor,
         tiles: Sequence[Attending],
+        last: Sequence[int],
         seen: Seen | None = None,
         keep: int = 0,
     ) -> tuple[Tensor, Segment | None]:
-        """`x` (tokens, hidden); `positions` (tokens) or (3, tokens). The keys and values of the first `keep` tokens."""
+        """What stands at `last` after all layers, and the keys and values of the first `keep` tokens.
+
+        `x` (tokens, hidden), which is written to; `positions` (tokens) or (3, tokens).
+        """
         d = self._decoder
         cos, sin = d.rotary(x[None], positions[None] if positions.ndim == 1 else positions[:, None])
         cos, sin = cos[0, :, None], sin[0, :, None]
-        sizes = [d.heads * d.head_size, d.kv_heads * d.head_size, d.kv_heads * d.head_size]
+        many = d.heads + d.kv_heads
         kept: tuple[list[Tensor], list[Tensor]] = ([], [])
         for number, layer in enumerate(d.layers):
             mixed = functional.linear(norm(x, layer.before, d.epsilon), layer.qkv, layer.qkv_bias)
-            q, k, v = (part.view(len(x), -1, d.head_size) for part in mixed.split(sizes, dim=-1))
+            mixed = mixed.view(len(x), -1, d.head_size)
+            qk, v = mixed[:, :many], mixed[:, many:].transpose(0, 1)
             if layer.q_norm is not None and layer.k_norm is not None:
-                q, k = norm(q, layer.q_norm, d.epsilon), norm(k, layer.k_norm, d.epsilon)
-            q, k = rotated(q, cos, sin), rotated(k, cos, sin)
-            k, v = k.transpose(0, 1), v.transpose(0, 1)
-            parts = [tile.attend(number, q, k, v, d) for tile in tiles]
-            together = parts[0] if len(parts) == 1 else torch.cat(parts)
-            x = x + functional.linear(together, layer.out, layer.out_bias)
-            gate, up = functional.linear(norm(x, layer.after, d.epsilon), layer.gate_up).chunk(2, dim=-1)
-            x = x + functional.linear(functional.silu(gate) * up, layer.down)
-            if seen is not None:
-                x = seen.deepened(x, number)
+                q, k = mixed[:, : d.heads], mixed[:, d.heads : many]
+                qk = torch.cat((norm(q, layer.q_norm, d.epsilon), norm(k, layer.k_norm, d.epsilon)), dim=1)
+            qk = rotated(qk, cos, sin)
+            q, k = qk[:, : d.heads], qk[:, d.heads :].transpose(0, 1)
             if keep:  # of their own: views would keep the whole pass alive
                 kept[0].append(k[:, :keep].clone(memory_format=torch.contiguous_format))
                 kept[1].append(v[:, :keep].clone(memory_format=torch.contiguous_format))
-        return x, Segment(tuple(kept[0]), tuple(kept[1]), keep) if keep else None
+            if number == len(d.layers) - 1:
+                if not last:
+                    break
+                if self._bucket == 1:
+                    places = sorted(last)
+                    x, tiles = x[torch.tensor(places, device=x.device)], _narrowed(tiles, places, x.device)
+                    last = [places.index(place) for place in last]
+            parts = [tile.attend(number, q, k, v, d) for tile in tiles]
+            together = parts[0] if len(parts) == 1 else torch.cat(parts)
+            x = added(x, together, layer.out, layer.out_bias)
+            gate, up = functional.linear(norm(x, layer.after, d.epsilon), layer.gate_up).chunk(2, dim=-1)
+            x = added(x, functional.silu(gate).mul_(up), layer.down)
+            if seen is not None:
+                x = seen.deepened(x, number)
+        segment = Segment(tuple(kept[0]), tuple(kept[1]), keep) if keep else None
+        return x[torch.tensor(last, device=x.device)] if last else x, segment
 
     def _pad(self, past: int) -> int:
         return -past % self._bucket
@@ -181,7 +241,10 @@ class Flat:
         mask[:, :past] = 0
         for top, bottom, left, right, causal in visible(tile):
             block = mask[top:bottom, past + pad + left : past + pad + right]
-            block.copy_(torch.full_like(block, HIDDEN).triu(1) if causal else torch.zeros_like(block))
+            if causal:
+                block.triu_(1)
+            else:
+                block.zero_()
         return mask.to(self._device)
 
     def _hidden(self, rows: int, columns: int) -> Tensor:
@@ -194,33 +257,36 @@ HIDDEN = float("-inf")
 class Attending(NamedTuple):
     """Tokens from `start` to `stop` of a pass, the segments they follow, and what they see (None: causal).
 
-    `pad` keys that the mask hides stand between.
+    `before`: tokens of the same pass that they follow after the segments. `pad` keys that the mask hides stand
+    between those and their own. `asking`: the tokens that attend, where they are not all; a row of `mask` for each.
     """
 
     start: int
     stop: int
     past: tuple[Segment, ...]
+    before: tuple[tuple[int, int], ...]
     mask: Tensor | None
     pad: int = 0
+    asking: Tensor | None = None
 
     def attend(self, layer: int, q: Tensor, k: Tensor, v: Tensor, d: Decoder) -> Tensor:
-        """(tokens of the tile, heads * size). Heads that share a key are laid out as more queries of that key."""
-        tokens, group = self.stop - self.start, d.heads // d.kv_heads
-        own = slice(self.start, self.stop)
-        gap = [k.new_zeros(len(k), self.pad, d.head_size)] if self.pad else []
-        keys = torch.cat([*(segment.keys[layer] for segment in self.past), *gap, k[:, own]], dim=1)
-        values = torch.cat([*(segment.values[layer] for segment in self.past), *gap, v[:, own]], dim=1)
-        mine = q[own]
-        if self.mask is None:
+        """(tokens that attend, heads * size)."""
+        mine = q[self.start : self.stop] if self.asking is None else q[self.asking]
+        keys = self._all([segment.keys[layer] for segment in self.past], k)
+        values = self._all([segment.values[layer] for segment in self.past], v)
+        tokens, group = len(mine), d.heads // d.kv_heads
+        if self.mask is None or q.device.type == "cpu":
             out = functional.scaled_dot_product_attention(
                 mine.transpose(0, 1)[None],
                 keys[None],
                 values[None],
-                is_causal=True,
+                attn_mask=self.mask,
+                is_causal=self.mask is None,
                 scale=d.scale,
                 enable_gqa=group > 1,
             )
             return out[0].transpose(0, 1).reshape(tokens, -1)
+        # Kernels of other devices know no mask with shared keys: heads that share one become more queries of it.
         queries = mine.view(tokens, d.kv_heads, group, d.head_size).permute(1, 2, 0, 3)
         out = functional.scaled_dot_product_attention(
             queries.reshape(1, d.kv_heads, group * tokens, d.head_size),
@@ -230,3 +296,29 @@ class Attending(NamedTuple):
             scale=d.scale,
         )
         return out.view(d.kv_heads, group, tokens, d.head_size).permute(2, 0, 1, 3).reshape(tokens, -1)
+
+    def _all(self, past: list[Tensor], new: Tensor) -> Tensor:
+        before = [new[:, start:stop] for start, stop in self.before]
+        gap = [new.new_zeros(len(new), self.pad, new.shape[-1])] if self.pad else []
+        own = new[:, self.start : self.stop]
+        return torch.cat([*past, *before, *gap, own], dim=1) if past or before or gap else own
+
+
+class Laid(NamedTuple):
+    """Branches in a pass: their tokens and positions, what attends, and where each of them ends."""
+
+    tokens: tuple[int, ...]
+    positions: Tensor
+    tiles: list[Attending]
+    last: tuple[int, ...]
+
+
+def _narrowed(tiles: Sequence[Attending], places: Sequence[int], device: torch.device) -> list[Attending]:
+    """The same tiles with none but the tokens at `places` attending, which are sorted."""
+    narrowed = []
+    for tile in tiles:
+        if mine := [place for place in places if tile.start <= place < tile.stop]:
+            asking = torch.tensor(mine, device=device)
+            assert tile.mask is not None
+            narrowed.append(tile._replace(asking=asking, mask=tile.mask[asking - tile.start]))
+    return narrowed

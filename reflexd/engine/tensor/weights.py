@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 
 class Layer(NamedTuple):
@@ -92,13 +91,25 @@ def _joined(*parts: nn.Linear) -> Tensor:
 def norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
     """Root mean square norm, computed in float32 as transformers does."""
     if x.dtype == torch.float32:
-        return functional.rms_norm(x, (x.shape[-1],), weight, epsilon)
+        # torch's own is several sweeps over x on a CPU; this is three
+        square = torch.linalg.vector_norm(x, dim=-1, keepdim=True).square_().div_(x.shape[-1])
+        return (x * square.add_(epsilon).rsqrt_()).mul_(weight)
     wide = x.float()
     return weight * (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + epsilon)).to(x.dtype)
 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotary positions on (tokens, heads, size): halves rotated, as in the Llama family."""
+    """Rotary positions on (tokens, heads, size): halves rotated, as in the Llama family, whose halves of sines agree."""
     half = x.shape[-1] // 2
-    turned = torch.cat((-x[..., half:], x[..., :half]), dim=-1)
-    return x * cos + turned * sin
+    sin = sin[..., :half]
+    turned = x * cos
+    turned[..., :half].addcmul_(x[..., half:], sin, value=-1)
+    turned[..., half:].addcmul_(x[..., :half], sin)
+    return turned
+
+
+def added(x: Tensor, to: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`x`, which is written to, plus the linear layer of `to`: in one sweep with the product."""
+    if bias is not None:
+        x += bias
+    return x.addmm_(to, weight.t())
