@@ -15,7 +15,20 @@ from typing import Literal
 from msgspec import Struct
 
 from reflexd.core.questions import Question, Questions
-from reflexd.types import Answer, Choice, ChoiceAnswer, Decision, Finding, Noul, NoulAnswer, Score, ScoreAnswer
+from reflexd.types import (
+    Answer,
+    Choice,
+    ChoiceAnswer,
+    Decision,
+    Finding,
+    Judged,
+    NoAnswer,
+    Noul,
+    NoulAnswer,
+    Response,
+    Score,
+    ScoreAnswer,
+)
 from reflexd.types import Question as Asked
 
 Circumstance = Literal[
@@ -123,6 +136,19 @@ def unanswered(asked: Iterable[tuple[str, Asked]], answers: Iterable[tuple[str, 
     except ValueError as e:
         return str(e)
     return ""
+
+
+def noted(
+    judge: str, questions: str, asked: tuple[tuple[str, Asked], ...], answer: Response | NoAnswer, ms: float
+) -> Judged:
+    """What `judge` answered, or why that is no answer; `questions` is their version."""
+    if isinstance(answer, NoAnswer):
+        none = f"{answer.why}: {answer.detail}" if answer.detail else answer.why
+    elif why := unanswered(asked, answer.answers):
+        none = f"incomplete: {why}"
+    else:
+        return Judged(judge, questions, answer.answers, ms=ms)
+    return Judged(judge, questions, none=none, ms=ms)
 
 
 def findings(

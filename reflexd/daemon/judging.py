@@ -26,13 +26,12 @@ from reflexd.core.decide import judged
 from reflexd.core.policy import Policy
 from reflexd.daemon.lane import Lane
 from reflexd.errors import ReflexError
-from reflexd.guard.redact import redact
 from reflexd.judge.engine import Ask, EngineJudge
 from reflexd.judge.fixed import FixedJudge
 from reflexd.judge.remote import RemoteJudge
 from reflexd.judge.values import Judge
 from reflexd.settings import EngineSettings, JudgeSettings, Settings
-from reflexd.sight.look import sighting
+from reflexd.sight.case import told
 from reflexd.types import (
     Context,
     Decision,
@@ -40,13 +39,10 @@ from reflexd.types import (
     Guarded,
     Judged,
     NoAnswer,
-    PermissionRequest,
     Request,
     Response,
     Said,
-    Shell,
     Verdict,
-    Want,
 )
 
 JUDGE_S = 3.0
@@ -127,23 +123,8 @@ class Judging:
 
     def _found(self, call: Undecided, settings: Settings) -> Case:
         """Runs on the lane."""
-        event, context = call.event, call.context
-        whole = casefile.words(event.tool)
-        words = redact(whole)
-        repository = dict(sighting(Want("repository", context.cwd), context).pairs) if context.cwd else {}
-        return Case(
-            words=words,
-            operator=settings.judge.context,
-            agent=event.origin.agent,
-            whole=len(words) <= casefile.CALL_MAX,
-            redacted=words != whole,
-            project=repository.get("root", ""),
-            branch=repository.get("branch", ""),
-            said=self._said(event, context),
-            plan=event.origin.permission_mode == "plan",
-            unsandboxed=isinstance(event, PermissionRequest)
-            or (isinstance(event.tool, Shell) and event.tool.unsandboxed),
-        )
+        said = self._said(call.event, call.context)
+        return told(call.event, call.context, settings.judge.context, said)
 
     def _made(self, settings: Settings) -> Judge | None:
         kind = settings.judge.kind
@@ -190,13 +171,7 @@ async def _answered(judge: Judge, request: Request, left_s: float, began: float)
         except Exception as e:
             answer = NoAnswer("error", type(e).__name__)
     ms = round((time.monotonic() - began) * 1000, 3)
-    if isinstance(answer, NoAnswer):
-        return Judged(
-            judge.name, version, none=f"{answer.why}: {answer.detail}" if answer.detail else answer.why, ms=ms
-        )
-    if why := gates.unanswered(request.questions, answer.answers):
-        return Judged(judge.name, version, none=f"incomplete: {why}", ms=ms)
-    return Judged(judge.name, version, answer.answers, ms=ms)
+    return gates.noted(judge.name, version, request.questions, answer, ms)
 
 
 def _key(judge: tuple[JudgeSettings, EngineSettings], request: Request, call: Undecided, held: frozenset[str]) -> bytes:

@@ -7,6 +7,7 @@ of it; a thread that is still waiting then ends by the socket's own time limit.
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from urllib.parse import urlsplit
 
@@ -32,13 +33,17 @@ AT_ONCE = 4
 class RemoteJudge:
     name = "remote"
 
-    def __init__(self, url: str, key: str, model: str) -> None:
-        """Raises ReflexError for a URL that is none, or that would carry the key in clear to another machine."""
+    def __init__(self, url: str, key: str, model: str, *, socket: str = "") -> None:
+        """`socket`: a Unix socket where the server of `url` listens, as the daemon's engine does.
+
+        Raises ReflexError for a URL that is none, or that would carry the key in clear to another machine.
+        """
         parts = urlsplit(url)
         if parts.scheme == "http" and parts.hostname not in ("127.0.0.1", "::1", "localhost"):
             raise ReflexError(f"{url} is not encrypted", "use https, or a server on this machine")
         SystemOne(url)  # a URL that is none is refused here
-        self._url, self._key, self._model = url, key, model
+        self._server = functools.partial(SystemOne, url, key, socket=socket)
+        self._model = model
         self._host = parts.netloc.rpartition("@")[2]
         self._free = asyncio.Semaphore(AT_ONCE)
 
@@ -66,7 +71,7 @@ class RemoteJudge:
 
     def _sent(self, request: Request, timeout_s: float) -> Reply:
         asked: dict[str, Question] = dict(request.questions)
-        return SystemOne(self._url, self._key, timeout_s=timeout_s).ask(request.state, asked, self._model)
+        return self._server(timeout_s=timeout_s).ask(request.state, asked, self._model)
 
 
 def _answer(question: Question, said: NoulReply | ChoiceReply | ScoreReply) -> Answer:
