@@ -79,10 +79,11 @@ class _Layer:
         root = self._put(self._branches[members[0]][1][:stem], 0, None) if stem else None
         seen = (0, 0)
         for family in self._parted(members, stem):
-            if self._here and len(self.tokens) - self._begun + self._size(family, stem) > self._tile:
-                if root is None or len(self._here) > 1:  # the stem never stands alone
-                    self._close(owner, seen)
-                    seen, root = first if stem else seen, None
+            alone = root is not None and len(self._here) == 1  # the stem has no tile to itself
+            full = len(self.tokens) - self._begun + self._size(family, stem) > self._tile
+            if self._here and full and not alone:
+                self._close(owner, seen)
+                seen, root = first if stem else seen, None
             self._grow(family, stem, root)
         self._close(owner, seen)
 

@@ -92,14 +92,14 @@ def norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
     """Root mean square norm, computed in float32 as transformers does."""
     if x.dtype == torch.float32:
         # torch's own is several sweeps over x on a CPU; this is three
-        square = torch.linalg.vector_norm(x, dim=-1, keepdim=True).square_().div_(x.shape[-1])
+        square: Tensor = torch.linalg.vector_norm(x, dim=-1, keepdim=True).square_().div_(x.shape[-1])
         return (x * square.add_(epsilon).rsqrt_()).mul_(weight)
     wide = x.float()
     return weight * (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + epsilon)).to(x.dtype)
 
 
 def rotated(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotary positions on (tokens, heads, size): halves rotated, as in the Llama family, whose halves of sines agree."""
+    """Rotary positions on (tokens, heads, size): halves rotated, as in the Llama family. Both halves of `sin` agree."""
     half = x.shape[-1] // 2
     sin = sin[..., :half]
     turned = x * cos

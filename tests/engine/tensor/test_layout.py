@@ -27,7 +27,7 @@ def branches(draw: st.DrawFn) -> list[tuple[int, tuple[int, ...]]]:
 def seen_from(layout: Layout, place: int) -> tuple[int, list[int]]:
     """Whose state a token continues, and the tokens it sees, in order of their positions."""
     (tile,) = [tile for tile in layout.tiles if tile.start <= place < tile.stop]
-    row, found = place - tile.start, []
+    row, found = place - tile.start, list(range(*tile.stem))
     for top, bottom, left, right, causal in visible(tile):
         if top <= row < bottom:
             found += [tile.start + column for column in range(left, right) if not causal or column - left <= row - top]
@@ -46,6 +46,21 @@ def test_the_end_of_each_branch_sees_its_branch_and_nothing_else(
         assert [layout.positions[place] for place in seen] == list(range(len(tokens)))
     assert [tile.start for tile in layout.tiles] == [0, *(tile.stop for tile in layout.tiles)][:-1]
     assert len(layout.tokens) % multiple == 0
+
+
+def test_beginnings_are_computed_once_at_every_depth() -> None:
+    stem, first, second = (1, 2, 3), (4, 5), (6, 7, 8)
+    some = [
+        (0, stem + first + (9, 1)),
+        (0, stem + first + (8,)),
+        (0, stem + second + (1,)),
+        (0, stem + second + (2, 2)),
+    ]
+    for tile in (7, 100):
+        layout = lay(some, tile)
+        assert len(layout.tokens) == len(stem + first + second) + 2 + 1 + 1 + 2
+        assert len(layout.tiles) == (2 if tile == 7 else 1)
+        assert [one.stem for one in layout.tiles[1:]] == [(0, 3)] * (tile == 7)
 
 
 def test_a_common_beginning_is_computed_once() -> None:
