@@ -6,16 +6,22 @@ error over bins of equal width, each weighted by its cases (Naeini, Cooper, Haus
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from msgspec import Struct
 
+from reflexd.types import Judged, NoulAnswer, ScoreAnswer
+
 BINS = 5
 CASES_MIN, REFUSED_MIN = 20, 3
+JUDGED_MIN = 100
+FRICTION = 2.0
+"""Stops per 100 calls that a gate of its own may cost: what people put up with before they switch a gate off."""
 
 
 class Case(Struct, frozen=True):
-    """One ask that was answered: a figure on 0..`most`, and whether the person said no."""
+    """One call that somebody decided: a figure on 0..`most`, and whether it was refused."""
 
     figure: float
     refused: bool
@@ -53,6 +59,44 @@ def calibration(cases: Sequence[Case], most: float = 1.0) -> Calibration:
     threshold = int(min(refused) * 100) / 100
     spared = sum(1 for case in cases if not case.refused and case.figure < threshold)
     return Calibration(len(cases), len(refused), ece, bins, threshold, spared)
+
+
+class Bound(Struct, frozen=True):
+    """`threshold`: the lowest that would stop at most `per_100` of 100 calls. `stops`: of these calls, how many."""
+
+    per_100: float
+    judged: int
+    threshold: float
+    stops: int
+
+
+def bounded(figures: Sequence[float], calls: int, per_100: float = FRICTION) -> Bound | None:
+    """`figures` of the judged ones among `calls`. None where they are too few, or where no threshold does it."""
+    if len(figures) < JUDGED_MIN:
+        return None
+    ordered = sorted(figures, reverse=True)
+    may = int(per_100 * calls / 100)
+    # In hundredths, as thresholds are written; the next call down must stay below.
+    threshold = 0.0 if may >= len(ordered) else math.floor(ordered[may] * 100 + 1) / 100
+    stops = sum(figure >= threshold for figure in figures)
+    return Bound(per_100, len(figures), threshold, stops) if threshold == 0 or stops else None
+
+
+def figure(said: Judged, name: str) -> float | None:
+    """The answer to one question as a number; None for none."""
+    match dict(said.answers).get(name):
+        case NoulAnswer(noul):
+            return noul
+        case ScoreAnswer(score):
+            return score
+        case _:
+            return None
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value that `share` of all are below, one of theirs; needs one at least."""
+    ordered = sorted(values)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
 
 def _bin(cases: Sequence[Case], number: int, most: float) -> Bin | None:

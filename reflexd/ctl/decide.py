@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         server = SystemOne(args.url, os.environ.get(KEY, ""), timeout_s=args.timeout)
     else:
         server = SystemOne.local(base, args.timeout)
-        _ready(base)
+        ready(base)
     reply = server.send(body)
     print(reply.decode() if args.json else _text(msgspec.json.decode(reply)))
     return 0
@@ -49,7 +49,7 @@ def _read(name: str) -> bytes:
         raise ReflexError(f"{name} cannot be read: {e.strerror}") from e
 
 
-def _ready(base: str) -> None:
+def ready(base: str) -> None:
     """Raises ReflexError with what is missing, which the socket alone would not tell."""
     engine = Client(base).status().engine
     if engine.state == "off":

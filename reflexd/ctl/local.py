@@ -44,8 +44,13 @@ def judge() -> Judge:
     return checked
 
 
-def as_labelled(policy: Policy) -> Judge:
-    """As labelled calls are meant: enforcing and supervised whatever the settings say.
+def by_rules(event: ToolCall, ruling: Ruling) -> Verdict:
+    """Nobody has a say but the rules."""
+    return ruling.verdict
+
+
+def as_labelled(policy: Policy, then: Callable[[ToolCall, Ruling], Verdict] = by_rules) -> Judge:
+    """As labelled calls are meant: enforcing and supervised whatever the settings say. `then` has the last word.
 
     No variable counts but the call's own, and reflex lives in the call's home: a verdict says nothing about
     where it was found. The rules that nearly spoke are not looked for: that costs as much as judging.
@@ -54,13 +59,12 @@ def as_labelled(policy: Policy) -> Judge:
     ruler = Ruler()
 
     def checked(request: CheckRequest) -> CheckResult:
-        def context(origin: Origin) -> Context:
-            return around(request.home).context(origin, None, "enforce", "supervised", request)
-
-        ruling = _ruled(request, ruler, policy, context)
-        if isinstance(ruling, PayloadError):
-            return _unread(ruling, policy, "enforce")
-        return CheckResult(ruling.verdict, ruling.facts, "enforce")
+        event = _event(request)
+        if isinstance(event, PayloadError):
+            return _unread(event, policy, "enforce")
+        context = around(request.home).context(event.origin, None, "enforce", "supervised", request)
+        ruling = ruler.looked(event, context, policy)
+        return CheckResult(then(event, ruling), ruling.facts, "enforce")
 
     return checked
 
@@ -94,6 +98,11 @@ def replayed(base: str, policy: Policy) -> Callable[[Row], Verdict]:
 def _ruled(
     request: CheckRequest, ruler: Ruler, policy: Policy, around: Callable[[Origin], Context]
 ) -> Ruling | PayloadError:
+    event = _event(request)
+    return event if isinstance(event, PayloadError) else ruler.looked(event, around(event.origin), policy)
+
+
+def _event(request: CheckRequest) -> ToolCall | PayloadError:
     try:
         event = claude.parse("PreToolUse", hook_payload(request))
     except PayloadError as e:
@@ -101,7 +110,7 @@ def _ruled(
     except ValueError as e:
         return PayloadError(str(e))
     assert isinstance(event, ToolCall)
-    return ruler.looked(event, around(event.origin), policy)
+    return event
 
 
 def _unread(why: PayloadError, policy: Policy, mode: Mode) -> CheckResult:

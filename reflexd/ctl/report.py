@@ -13,12 +13,11 @@ import msgspec
 from msgspec import Struct
 
 from reflexd import paths
-from reflexd.core.calibrating import CASES_MIN, REFUSED_MIN, Calibration, Case, calibration
+from reflexd.core.calibrating import CASES_MIN, REFUSED_MIN, Calibration, Case, calibration, figure, quantile
 from reflexd.ctl.rows import printable
 from reflexd.daemon.journal import Row, read_rows
 from reflexd.errors import ReflexError
 from reflexd.setup.tries import is_try
-from reflexd.types import NoulAnswer, ScoreAnswer
 
 EXAMPLE = "reflexctl report -n 2000"
 FIGURES: Mapping[str, float] = {"mutates": 1.0, "blast": 3.0}
@@ -96,29 +95,18 @@ def report(rows: Iterable[Row]) -> Report:
         ran=sum(row.id in ran for row in asked),
         judged=sum(row.judged is not None for row in verdicts),
         unanswered=sum(bool(row.judged and row.judged.none) for row in verdicts),
-        ms={source: (_share(each, 0.5), _share(each, 0.99)) for source, each in sorted(times.items())},
+        ms={source: (quantile(each, 0.5), quantile(each, 0.99)) for source, each in sorted(times.items())},
         calibrations={name: calibration(_cases(asked, ran, name), most) for name, most in FIGURES.items()},
     )
 
 
 def _cases(asked: Iterable[Row], ran: set[str], name: str) -> list[Case]:
-    cases = []
-    for row in asked:
-        answer = dict(row.judged.answers).get(name) if row.judged else None
-        if isinstance(answer, NoulAnswer):
-            cases.append(Case(answer.noul, row.id not in ran))
-        elif isinstance(answer, ScoreAnswer):
-            cases.append(Case(answer.score, row.id not in ran))
-    return cases
+    found = ((figure(row.judged, name), row.id not in ran) for row in asked if row.judged is not None)
+    return [Case(value, refused) for value, refused in found if value is not None]
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
     return dict(Counter(names).most_common())
-
-
-def _share(values: list[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
 
 def _print(found: Report) -> None:

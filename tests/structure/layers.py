@@ -13,8 +13,8 @@ from typing import NamedTuple
 SEAMS = ("types", "errors", "paths", "wire", "control", "peer", "kept")
 PURE = ("shell", "core", "guard", "adapters")
 ENGINE_PURE = ("schema", "decisions", "prompt", "labels", "orders", "plan", "readout", "confidence", "calibration")
-READERS = ("daemon.journal", "daemon.surroundings")
-"""What the command line reads itself: the journal's rows, and a call's surroundings for `check --local`."""
+READERS = ("daemon.journal", "daemon.surroundings", "daemon.private")
+"""What the command line reads itself: the journal's rows, a call's surroundings for `check --local`, a judge's key."""
 
 
 class Rule(NamedTuple):
