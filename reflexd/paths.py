@@ -70,6 +70,11 @@ def judge_key(base: str) -> str:
     return os.path.join(config_dir(base), "judge.key")
 
 
+def second_key(base: str) -> str:
+    """The key of the stronger judge, in a private file."""
+    return os.path.join(config_dir(base), "second.key")
+
+
 def engine_log(base: str) -> str:
     return os.path.join(state_dir(base), "engine.log")
 

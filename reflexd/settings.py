@@ -20,6 +20,7 @@ from reflexd.core import policy as rules
 from reflexd.core.policy import Policy
 from reflexd.errors import PolicyError
 from reflexd.judge.fixed import Fixed
+from reflexd.judge.second.settings import SecondSettings, fault
 from reflexd.types import Allow, Confidence, Device, Mode, Precision, Profile
 
 FILE_MAX = 1 << 20
@@ -65,6 +66,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     profile: Profile = "supervised"
     engine: EngineSettings = EngineSettings()
     judge: JudgeSettings = JudgeSettings()
+    second: SecondSettings = SecondSettings()
 
 
 class Sources(Struct, frozen=True):
@@ -109,7 +111,7 @@ def _settings(path: str, data: bytes | None) -> Settings:
         return Settings()
     try:
         text = data.decode()
-        return msgspec.convert(tomllib.loads(text), Settings)
+        read = msgspec.convert(tomllib.loads(text), Settings)
     except UnicodeDecodeError as e:
         line = data.count(b"\n", 0, e.start) + 1
         raise PolicyError(f"{path}: line {line}: not UTF-8") from e
@@ -117,6 +119,10 @@ def _settings(path: str, data: bytes | None) -> Settings:
         raise PolicyError(f"{path}: {e or 'nested too deeply'}") from e
     except msgspec.ValidationError as e:
         raise PolicyError(f"{path}: line {_line(text, str(e))}: {e}") from e
+    for number, tier in enumerate(read.second.tiers, 1):
+        if why := fault(tier):
+            raise PolicyError(f"{path}: [second]: tier {number}: {why}")
+    return read
 
 
 def _line(text: str, message: str) -> int:

@@ -13,8 +13,9 @@ import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
 from hypothesis import settings
 
-# The same examples every time, so that a commit passes or fails for good; bench/fuzz.py looks for new ones.
-settings.register_profile("steady", derandomize=True)
+# The same examples every time and no time limit, so that a commit passes or fails for good; bench/fuzz.py looks for new
+# ones.
+settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
 
 REAL_HOME = pwd.getpwuid(os.geteuid()).pw_dir

@@ -66,7 +66,8 @@ class Case(Struct, frozen=True, forbid_unknown_fields=True):
 class Gate(Struct, frozen=True, forbid_unknown_fields=True):
     """`when` compares answers: `mutates = ">= 0.5"`; of a choice the probability of an option or a worse one, and of
     each the `confidence` (0 to 1). `call`: circumstances that must (or must not) hold. `answered` false: it speaks
-    where there is no answer. `trips` and `spares` are cases on its two sides."""
+    where there is no answer. `human`: what it asks, no model may approve. `trips` and `spares` are cases on its two
+    sides."""
 
     id: str
     decision: Literal["allow", "ask", "deny"]
@@ -76,6 +77,7 @@ class Gate(Struct, frozen=True, forbid_unknown_fields=True):
     when: dict[str, Condition] = {}
     call: dict[Circumstance, bool] = {}
     answered: bool = True
+    human: bool = False
 
 
 class Reading(Struct, frozen=True):
@@ -170,6 +172,18 @@ def speaks(gate: Gate, reading: Reading, circumstances: frozenset[str]) -> bool:
     if any((name in circumstances) != wanted for name, wanted in gate.call.items()):
         return False
     return all(one.holds(reading) for one in _comparisons(gate))
+
+
+def told(gate: Gate, reading: Reading) -> str:
+    """What it compared, for a person: `blast 2.50 >= 2.2, mutates 0.90 >= 0.4, tainted`."""
+    parts = []
+    for one in _comparisons(gate):
+        figure = _figure(reading, one.question, one.part)
+        name = f"{one.question} {one.part}".strip()
+        shown = "?" if figure is None else f"{figure:.2f}"
+        parts.append(f"{name} {shown} {'>=' if one.upward else '<='} {one.bound:g}")
+    parts += [name if wanted else f"not {name}" for name, wanted in gate.call.items()]
+    return ", ".join(parts) if gate.answered else ", ".join(("no answer", *parts))
 
 
 def fault(gate: Gate, questions: Questions) -> str:

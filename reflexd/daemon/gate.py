@@ -33,6 +33,7 @@ from reflexd.daemon.judging import Judging, Undecided
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.programs import NOT_YET
 from reflexd.daemon.ruled import Hook, Ruled, result, row
+from reflexd.daemon.second import Parking
 from reflexd.daemon.server import Request
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.shown import shown
@@ -77,6 +78,7 @@ class Gate:
         lane: Lane,
         judging: Judging,
         conversations: Conversations,
+        parking: Parking,
     ) -> None:
         self._around = Surroundings(base)
         self._standing = standing
@@ -87,6 +89,7 @@ class Gate:
         self._lane = lane
         self._judging = judging
         self._conversations = conversations
+        self._parking = parking
         self._asked = Asked()
 
     @property
@@ -212,7 +215,10 @@ class Gate:
         if facts is None or context is None or policy is None:
             return ruled
         call = Undecided(event, facts, context, policy, ruled.verdict)
-        return structs.replace(ruled, verdict=await self._judging.rule(call, force.settings, ends))
+        verdict, told = await self._judging.rule(call, force.settings, ends)
+        if context.profile == "autonomous":
+            verdict = self._parking.rule(structs.replace(call, verdict=verdict), told, force.settings.second)
+        return structs.replace(ruled, verdict=verdict)
 
     async def _ruled(self, hook: Hook, force: InForce) -> Ruled:
         """The verdict by rule, or (where it did not come to one) an ask that says why."""

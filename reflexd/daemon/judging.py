@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
-import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -25,6 +23,7 @@ from reflexd.core.casefile import Case
 from reflexd.core.decide import judged
 from reflexd.core.policy import Policy
 from reflexd.daemon.lane import Lane
+from reflexd.daemon.private import key_file
 from reflexd.errors import ReflexError
 from reflexd.judge.engine import Ask, EngineJudge
 from reflexd.judge.fixed import FixedJudge
@@ -50,7 +49,6 @@ LOOK_S = 0.5
 LEFT_S = 0.25  # of a call's time, for what comes after the judge
 KEPT_S = 600.0
 KEPT_MAX = 512
-KEY_MAX = 4096
 
 
 class Undecided(Struct, frozen=True):
@@ -87,11 +85,14 @@ class Judging:
         said = judge.says() if judge is not None else ""
         return (said,) if said else ()
 
-    async def rule(self, call: Undecided, settings: Settings, ends: float) -> Verdict:
-        """The verdict with what the judge of `settings` says. `ends`: when the call's time is over, monotonic."""
+    async def rule(self, call: Undecided, settings: Settings, ends: float) -> tuple[Verdict, Case]:
+        """The verdict with what the judge of `settings` says, and what he was told.
+
+        `ends`: when the call's time is over, monotonic.
+        """
         judge = self.judge(settings)
         if judge is None:
-            return call.verdict
+            return call.verdict, Case("", whole=False)
         began = time.monotonic()
         case = await self._case(call, settings, min(LOOK_S, ends - began))
         tool, context = call.event.tool, call.context
@@ -107,7 +108,7 @@ class Judging:
             self._kept[key] = (time.monotonic(), said)
             while len(self._kept) > KEPT_MAX:
                 self._kept.popitem(last=False)
-        return verdict
+        return verdict, case
 
     def _again(self, key: bytes) -> Judged | None:
         at, said = self._kept.get(key, (0.0, None))
@@ -152,7 +153,9 @@ class _Missing:
 
 JUDGES: Mapping[str, Callable[[str, Ask, Settings], Judge]] = {
     "engine": lambda base, ask, settings: EngineJudge(ask),
-    "remote": lambda base, ask, settings: RemoteJudge(settings.judge.url, _key_file(base), settings.judge.model),
+    "remote": lambda base, ask, settings: RemoteJudge(
+        settings.judge.url, key_file(paths.judge_key(base)), settings.judge.model
+    ),
     "fixed": lambda base, ask, settings: FixedJudge(settings.judge.fixed),
 }
 """Each raises ReflexError where it cannot be had."""
@@ -179,19 +182,3 @@ def _key(judge: tuple[JudgeSettings, EngineSettings], request: Request, call: Un
     and what the code that it runs holds."""
     whole = (judge, request, call.policy.version, sorted(held), call.facts.sources, call.context.past)
     return hashlib.sha256(msgspec.msgpack.encode(whole)).digest()
-
-
-def _key_file(base: str) -> str:
-    """The remote judge's key, empty where there is none. Raises ReflexError for a file that others may read."""
-    path = paths.judge_key(base)
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return ""
-    except OSError as e:
-        raise ReflexError(f"{path}: cannot be read: {e.strerror}") from e
-    with open(fd, "rb") as file:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
-            raise ReflexError(f"{path}: others may read it", f"chmod 600 {path}")
-        return file.read(KEY_MAX).decode("ascii", "replace").strip()

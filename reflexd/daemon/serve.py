@@ -21,6 +21,7 @@ from reflexd.daemon.journal import Journal, Row, new_id, now
 from reflexd.daemon.judging import Judging
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.live import ControlDoor, Live
+from reflexd.daemon.second import Parking
 from reflexd.daemon.server import Server
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.sockets import BACKLOG, Sockets
@@ -49,7 +50,7 @@ async def serve(base: str, sockets: Sockets) -> None:
     engine = Engine(base, lambda: standing.in_force.settings.engine, sockets.systemone)
     conversations = Conversations()
     judging = Judging(base, engine.ask, work, conversations.said)
-    gate = Gate(base, standing, journal, sessions, work, judging, conversations)
+    gate = Gate(base, standing, journal, sessions, work, judging, conversations, Parking(base))
     gate.warm()
     gc.collect()
     gc.freeze()  # what is there by now stays: a collection that walks it all would hold a call up

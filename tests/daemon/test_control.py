@@ -21,6 +21,7 @@ from reflexd.daemon.journal import Journal
 from reflexd.daemon.judging import Judging
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.live import Live
+from reflexd.daemon.second import Parking
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.standing import Standing
 from reflexd.errors import ReflexError, Refused, Unreachable, UnsafePathError
@@ -93,8 +94,9 @@ def control(request: pytest.FixtureRequest, short_home: str) -> Iterator[tuple[C
     ended, lane = Ended(), Lane(1, 8)
     standing, sessions = Standing(short_home), Sessions()
     journal = Journal(paths.journal_file(short_home), lane)
+    parking = Parking(short_home)
     judging = Judging(short_home, no_engine, lane, lambda event, context: Said())
-    gate = Gate(short_home, standing, journal, sessions, lane, judging, Conversations())
+    gate = Gate(short_home, standing, journal, sessions, lane, judging, Conversations(), parking)
     off = EngineStatus("off")
     yield Live(gate, standing, journal, sessions, lambda: off, judging, False, ended), lambda: bool(ended)
 

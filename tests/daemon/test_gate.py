@@ -21,6 +21,7 @@ from reflexd.daemon.gate import Gate
 from reflexd.daemon.journal import Journal, Row, read_rows
 from reflexd.daemon.judging import Judging
 from reflexd.daemon.lane import Lane
+from reflexd.daemon.second import Parking
 from reflexd.daemon.server import Request
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.standing import Standing
@@ -47,7 +48,14 @@ class World:
         self.standing = Standing(home)
         judging = Judging(home, no_engine, self.lane, lambda event, context: Said())
         self.gate = Gate(
-            home, self.standing, Journal(self.path, self.disk), Sessions(), self.lane, judging, Conversations()
+            home,
+            self.standing,
+            Journal(self.path, self.disk),
+            Sessions(),
+            self.lane,
+            judging,
+            Conversations(),
+            Parking(home),
         )
         self.gate.warm()
 

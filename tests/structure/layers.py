@@ -31,7 +31,7 @@ RULES: Mapping[str, Rule] = {
     "paths": Rule(("types", "errors")),
     "wire": Rule(("types", "errors")),
     "control": Rule(("types", "errors")),
-    "settings": Rule((*SEAMS, "core", "judge.fixed")),
+    "settings": Rule((*SEAMS, "core", "judge.fixed", "judge.second.settings")),
     "client": Rule(SEAMS),
     "systemone": Rule(("types", "errors", "paths")),
     "shell": Rule(("types", "errors"), pure=True),

@@ -1,0 +1,141 @@
+"""Calls that a stronger judge looks at: parked, looked at in the background, answered when they come again.
+
+Rule 1: nothing waits in here. The first time a call is told to come again; so it is until the judge is done.
+Rule 2: an approval is for the identical call, once, within a few minutes; the gate has found again by then that nobody
+but a model has to approve it, since core.human is asked before every look in here.
+Rule 3: it is memory alone. A restart forgets what was approved, never more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections import OrderedDict
+
+import msgspec
+from msgspec import Struct, structs
+
+from reflexd import paths
+from reflexd.core import casefile
+from reflexd.core.casefile import Case as Told
+from reflexd.core.human import why_human
+from reflexd.daemon.judging import Undecided
+from reflexd.daemon.private import key_file
+from reflexd.errors import ReflexError
+from reflexd.judge.second import case as cases
+from reflexd.judge.second.judge import SecondJudge
+from reflexd.judge.second.opinion import Opinion
+from reflexd.judge.second.settings import SecondSettings
+from reflexd.judge.second.tiers import SecondFailed
+from reflexd.types import Decision, Verdict
+
+PARKED_MAX = 128
+APPROVED_S = 300.0
+ANSWERED_S = 1800.0
+
+
+class _Parked(Struct):
+    """`opinion` None: it is being looked at. `at`: since when the opinion holds, monotonic."""
+
+    opinion: Opinion | None = None
+    at: float = 0.0
+
+
+class Parking:
+    """Belongs to the loop's thread."""
+
+    def __init__(self, base: str) -> None:
+        cases.version()  # read now, not while the first call waits
+        self._base = base
+        self._parked: OrderedDict[bytes, _Parked] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._judge: tuple[SecondSettings | None, SecondJudge | None] = (None, None)
+
+    def rule(self, call: Undecided, told: Told, settings: SecondSettings) -> Verdict:
+        """`call.verdict` asks and nobody may be there: what a stronger judge makes of it, as far as it has come."""
+        asked = call.verdict
+        if not settings.tiers or asked.decision is not Decision.ASK:
+            return asked
+        event, facts, context = call.event, call.facts, call.context
+        if why := why_human(event.tool, facts, context, asked, call.policy):
+            return structs.replace(asked, reason=f"{asked.reason} (only a person may approve it: {why})")
+        if not told.whole or told.redacted:
+            return asked
+        key = _key(call, told)
+        parked = self._parked.get(key)
+        now = time.monotonic()
+        if parked is not None and parked.opinion is not None and now - parked.at > _holds_s(parked.opinion):
+            del self._parked[key]
+            parked = None
+        if parked is None:
+            self._begin(key, call, told, settings)
+            return structs.replace(asked, reason=f"{asked.reason}; {_LATER}")
+        if parked.opinion is None:
+            return structs.replace(asked, reason=f"{asked.reason}; {_LATER}")
+        return self._answered(key, parked.opinion, asked)
+
+    def _answered(self, key: bytes, opinion: Opinion, asked: Verdict) -> Verdict:
+        match opinion.verdict:
+            case "approve":
+                del self._parked[key]  # once
+                return structs.replace(asked, decision=Decision.PASS, reason=opinion.reason, decided_by="second")
+            case "deny":
+                said = f"a stronger judge refused it: {opinion.reason}"
+                return structs.replace(asked, decision=Decision.DENY, reason=said, decided_by="second")
+            case _:
+                return structs.replace(asked, reason=f"{asked.reason} (a person decides: {opinion.reason})")
+
+    def _begin(self, key: bytes, call: Undecided, told: Told, settings: SecondSettings) -> None:
+        if len(self._parked) >= PARKED_MAX:
+            oldest = next(iter(self._parked))
+            del self._parked[oldest]
+        self._parked[key] = _Parked()
+        state = casefile.state(call.event.tool, call.facts, call.context, told)
+        case = cases.case(state, told.said.prompt, told.said.intent, call.verdict.reason)
+        origin = call.event.origin
+        task = asyncio.ensure_future(self._look(key, case, f"{origin.agent}:{origin.session}", settings))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _look(self, key: bytes, case: cases.Case, session: str, settings: SecondSettings) -> None:
+        opinion = await self._judge_of(settings).consider(case, session)
+        if (parked := self._parked.get(key)) is not None:
+            parked.opinion, parked.at = opinion, time.monotonic()
+
+    def _judge_of(self, settings: SecondSettings) -> SecondJudge:
+        kept, judge = self._judge
+        if judge is None or kept != settings:
+            judge = SecondJudge(settings, self._key_file)
+            self._judge = (settings, judge)
+        return judge
+
+    def _key_file(self) -> str:
+        try:
+            return key_file(paths.second_key(self._base))
+        except ReflexError as e:
+            raise SecondFailed(e.message) from e
+
+
+_LATER = "a stronger judge looks at it: go on with other work, then try the same call again"
+
+
+def _holds_s(opinion: Opinion) -> float:
+    return APPROVED_S if opinion.verdict == "approve" else ANSWERED_S
+
+
+def _key(call: Undecided, told: Told) -> bytes:
+    """What must be the same for an opinion to fit: the raw call, where and whose it is, what it does and runs, the
+    taint, and every version that had a say."""
+    origin, context = call.event.origin, call.context
+    whole = (
+        call.event.tool_name,
+        call.event.tool,
+        (origin.agent, origin.session, origin.subagent),
+        context.cwd,
+        context.taint,
+        call.facts,
+        (told.project, told.branch, told.envelope),
+        (call.policy.version, cases.version(), call.verdict.rule),
+    )
+    return hashlib.sha256(msgspec.msgpack.encode(whole)).digest()
