@@ -16,7 +16,7 @@ from reflexd.engine import prompt
 from reflexd.engine.bytetokens import ByteTokens
 from reflexd.engine.cache import keys
 from reflexd.engine.engine import Engine
-from reflexd.engine.values import Prefix, Reading, Row
+from reflexd.engine.values import Branch, Prefix, Reading, Row
 from reflexd.types import Confidence, EngineInfo
 
 
@@ -36,6 +36,7 @@ class Hashed:
         self, recurrent: bool = False, budget: int = 512, trouble: Callable[[int], None] = lambda number: None
     ) -> None:
         self.budget = budget
+        self.joins = not recurrent
         self.passes = 0
         self.rows: list[int] = []
         self._recurrent = recurrent
@@ -46,6 +47,13 @@ class Hashed:
             raise AssertionError("the parent is not the state after `start` tokens")
         self._pass(0)
         return Digest(keys(prefix)[:stop], start)
+
+    def begin(
+        self, parent: Digest | None, prefix: Prefix, start: int, stop: int, branches: Sequence[Branch]
+    ) -> tuple[Digest, list[Reading]]:
+        self._pass(len(branches))
+        state = Digest(keys(prefix)[:stop], start)
+        return state, [_reading(Row(state, branch)) for branch in branches]
 
     def split(self, state: Digest, parent: int, length: int) -> tuple[Digest, Digest] | None:
         if self._recurrent:

@@ -23,7 +23,10 @@ State = TypeVar("State")
 
 
 class Job(Generic[State]):
-    """One request on its way. `served`: the tokens it had so far, what fairness goes by."""
+    """One request on its way. `served`: the tokens it had so far, what fairness goes by.
+
+    `apart`: a pass of its state together with its branches has failed, so they go one after the other.
+    """
 
     def __init__(self, plan: Plan, wanted: Callable[[], bool]) -> None:
         self.plan = plan
@@ -32,6 +35,7 @@ class Job(Generic[State]):
         self.readings: list[Reading | None] = [None] * len(plan.branches)
         self.node: Node[State] | None = None
         self.encoded = False
+        self.apart = False
         self.hit: int | None = None
         self.served = 0
         self.number = 0

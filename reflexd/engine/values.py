@@ -73,15 +73,24 @@ class Backend(Protocol[State]):
     """The tensor half, driven by the one thread that owns the device.
 
     Every call blocks until it is done. States are values: no call changes one it was given, whatever happens
-    on the way. `encode` and `read` are forward passes and raise OutOfMemory or PassFailed.
+    on the way. `encode`, `begin` and `read` are forward passes and raise OutOfMemory or PassFailed.
     """
 
     @property
     def budget(self) -> int:
         """Tokens that fill a pass: more of them take longer in proportion. Measured or set per device."""
 
+    @property
+    def joins(self) -> bool:
+        """Whether a state and its branches can be one pass: only then is `begin` called."""
+
     def encode(self, parent: State | None, prefix: Prefix, start: int, stop: int) -> State:
         """The state after `prefix.tokens[:stop]`, from the one after `[:start]` (None where `start` is 0)."""
+
+    def begin(
+        self, parent: State | None, prefix: Prefix, start: int, stop: int, branches: Sequence[Branch]
+    ) -> tuple[State, list[Reading]]:
+        """`encode`, and `read` of branches after that state, in one pass."""
 
     def split(self, state: State, parent: int, length: int) -> tuple[State, State] | None:
         """The state after the first `length` tokens, and this one again as its continuation, sharing memory.

@@ -209,6 +209,9 @@ class Worker(Generic[State]):
                 return
             stop = whole(min(stop, node.end + self._room.tokens), job)
             tokens = stop - node.end
+            if stop == len(job.keys) and (rows := self._along(job, tokens)):
+                self._join(job, node, rows)
+                return
             state = self._timed(tokens, lambda: self._backend.encode(node.state, prefix, node.end, stop))
         except OutOfMemory:
             self._out_of_memory(job, tokens)
@@ -219,6 +222,46 @@ class Worker(Generic[State]):
             self._hold(job, self._cache.add(node, job.keys[node.end : stop], state))
             self._cache.shrink()
             job.encoded = stop == len(job.keys)
+
+    def _along(self, job: Job[State], tokens: int) -> tuple[int, ...]:
+        """The branches that the end of the job's state, so many tokens, leaves room for in its pass."""
+        if job.apart or not self._backend.joins:
+            return ()
+        rows = []
+        for index in job.waiting:
+            tokens += len(job.plan.branches[index].tokens)
+            if tokens > self._room.tokens:
+                break
+            rows.append(index)
+        return tuple(rows)
+
+    def _join(self, job: Job[State], node: Node[State], rows: tuple[int, ...]) -> None:
+        """State and branches in one pass. Where that fails they go apart, and what they fail of then counts."""
+        branches = [job.plan.branches[index] for index in rows]
+        start, stop = node.end, len(job.keys)
+        tokens = stop - start + sum(len(branch.tokens) for branch in branches)
+        try:
+            state, readings = self._timed(
+                tokens, lambda: self._backend.begin(node.state, job.plan.prefix, start, stop, branches)
+            )
+        except Exception as e:
+            if isinstance(e, OutOfMemory):
+                self.counts.out_of_memory += 1
+                self._cache.shrink(0)
+                self._room.fell_short(tokens)
+            elif not isinstance(e, PassFailed):
+                log.exception("a pass failed in a way that was not foreseen")
+            job.apart = True
+            return
+        job.served += tokens
+        self._hold(job, self._cache.add(node, job.keys[start:stop], state))
+        self._cache.shrink()
+        job.encoded = True
+        for _ in rows:
+            job.waiting.popleft()
+        self._last_jobs = 1
+        self.counts.branches += len(rows)
+        self._given(tuple((job, index) for index in rows), readings)
 
     def _nearest(self, job: Job[State]) -> tuple[Node[State], int]:
         """The longest state that the job's can be continued from, and how far to go from there."""

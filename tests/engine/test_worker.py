@@ -65,6 +65,16 @@ def answers(response: Response) -> object:
     return response.answers
 
 
+def test_a_new_state_and_its_questions_are_one_pass_where_they_fit() -> None:
+    wanted = answers(hashed.engine(2, "entropy", Hashed(recurrent=True)).answer(request("s", 4), WAIT_S))
+    for backend, passes in ((Hashed(budget=10_000), 1), (Hashed(recurrent=True, budget=10_000), 2)):
+        with engine_of(backend) as engine:
+            assert answers(engine.answer(request("s", 4), WAIT_S)) == wanted
+            assert backend.passes == passes
+            assert answers(engine.answer(request("s", 4), WAIT_S)) == wanted
+            assert backend.passes == passes + 1
+
+
 def test_requests_that_wait_share_a_pass() -> None:
     gate = Gate()
     backend = Hashed(trouble=gate, budget=10_000)
@@ -180,10 +190,11 @@ def failing(error: type[Exception], *numbers: int) -> Callable[[int], None]:
     return trouble
 
 
+@pytest.mark.parametrize("joins", [True, False])
 @pytest.mark.parametrize("error", [OutOfMemory, PassFailed, ZeroDivisionError])
-def test_one_failed_pass_is_tried_again_in_parts(error: type[Exception]) -> None:
+def test_one_failed_pass_is_tried_again_in_parts(error: type[Exception], joins: bool) -> None:
     wanted = answers(hashed.engine(2, "entropy", Hashed()).answer(request("s", 6), WAIT_S))
-    backend = Hashed(trouble=failing(error, 2), budget=10_000)
+    backend = Hashed(not joins, trouble=failing(error, 1 if joins else 2), budget=10_000)
     with engine_of(backend) as engine:
         assert answers(engine.answer(request("s", 6), WAIT_S)) == wanted
         assert engine.stats().failed == 0
@@ -192,20 +203,30 @@ def test_one_failed_pass_is_tried_again_in_parts(error: type[Exception]) -> None
 @pytest.mark.parametrize(
     ("error", "known"), [(OutOfMemory, Overloaded), (PassFailed, EngineFailed), (ZeroDivisionError, EngineFailed)]
 )
-def test_what_cannot_be_computed_costs_its_own_job_alone(error: type[Exception], known: type[Exception]) -> None:
+@pytest.mark.parametrize("state", ["s", "a new one"])
+def test_what_cannot_be_computed_costs_its_own_job_alone(
+    state: str, error: type[Exception], known: type[Exception]
+) -> None:
     class Picky(Hashed):
         def read(self, rows):  # type: ignore[no-untyped-def]
-            if any(b"poison" in bytes(token for token in row.branch.tokens if token < 256) for row in rows):
-                self._pass(len(rows))
-                raise error("planted")
+            self._taste([row.branch for row in rows])
             return super().read(rows)
+
+        def begin(self, parent, prefix, start, stop, branches):  # type: ignore[no-untyped-def]
+            self._taste(branches)
+            return super().begin(parent, prefix, start, stop, branches)
+
+        def _taste(self, branches):  # type: ignore[no-untyped-def]
+            if any(b"poison" in bytes(token for token in branch.tokens if token < 256) for branch in branches):
+                self._pass(len(branches))
+                raise error("planted")
 
     gate = Gate()
     backend = Picky(trouble=gate, budget=10_000)
     with engine_of(backend) as engine:
         first = engine.submit(request("s"))
         gate.until_a_pass_runs()
-        bad = engine.submit(Request("s", (("q", Noul("poison")), ("r", Noul("fine")))))
+        bad = engine.submit(Request(state, (("q", Noul("poison")), ("r", Noul("fine")))))
         good = [engine.submit(request("s", number)) for number in range(1, 5)]
         gate.open.set()
         with pytest.raises(known):
@@ -221,6 +242,10 @@ def test_a_state_too_large_for_the_device_is_refused_when_nothing_else_is_kept()
             if b"large" in bytes(token for token in prefix.tokens if token < 256):
                 raise OutOfMemory
             return super().encode(parent, prefix, start, stop)
+
+        def begin(self, parent, prefix, start, stop, branches):  # type: ignore[no-untyped-def]
+            self.encode(parent, prefix, start, stop)
+            return super().begin(parent, prefix, start, stop, branches)
 
     with engine_of(Small()) as engine:
         engine.answer(request("small"), WAIT_S)
@@ -241,6 +266,11 @@ class Narrow(Hashed):
             raise OutOfMemory
         return super().encode(parent, prefix, start, stop)
 
+    def begin(self, parent, prefix, start, stop, branches):  # type: ignore[no-untyped-def]
+        if stop - start + sum(len(branch.tokens) for branch in branches) > self.most:
+            raise OutOfMemory
+        return super().begin(parent, prefix, start, stop, branches)
+
     def read(self, rows):  # type: ignore[no-untyped-def]
         if len(rows) > 1 and sum(len(row.branch.tokens) for row in rows) > self.most:
             raise OutOfMemory
@@ -259,7 +289,7 @@ def test_a_device_short_of_room_gets_smaller_passes_and_the_same_answers() -> No
         engine.answer(request("z" * 3000, 8), WAIT_S)
         assert engine.stats().out_of_memory == before  # what was learnt holds
         backend.most = 10_000
-        for number in range(1400):
+        for number in range(1700):
             engine.answer(request(f"{number}"), WAIT_S)
         assert engine.stats().pass_tokens == 10_000  # and is forgotten once it goes well
 
@@ -289,7 +319,7 @@ def test_a_bug_in_the_bookkeeping_costs_one_job(method: str) -> None:
 
 
 def test_a_bug_in_the_backend_fails_its_jobs_and_the_thread_goes_on() -> None:
-    with engine_of(Hashed(trouble=failing(ZeroDivisionError, 1, 3, 4))) as engine:
+    with engine_of(Hashed(trouble=failing(ZeroDivisionError, 1, 2, 3, 5, 6))) as engine:
         with pytest.raises(EngineFailed, match="bug in the engine: ZeroDivisionError"):
             engine.answer(request("a"), WAIT_S)
         with pytest.raises(EngineFailed):
@@ -321,7 +351,8 @@ def test_closing_fails_what_waits_and_lets_the_pass_end() -> None:
     gate.open.set()
     closing.join(WAIT_S)
     assert not closing.is_alive()
-    for future in waiting:
+    assert waiting[0].result(WAIT_S).answers  # its one pass came to its end
+    for future in waiting[1:]:
         with pytest.raises(EngineFailed, match="closing"):
             future.result(WAIT_S)
     with pytest.raises(EngineFailed, match="closing"):

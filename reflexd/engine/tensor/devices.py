@@ -15,7 +15,7 @@ DTYPES: dict[Precision, torch.dtype] = {
     "bfloat16": torch.bfloat16,
     "float16": torch.float16,
 }
-BUDGETS: dict[Device, int] = {"cuda": 8192, "mps": 1024, "cpu": 512}
+BUDGETS: dict[Device, int] = {"cuda": 8192, "mps": 1024, "cpu": 768}
 """Tokens of a pass. Past a few hundred tokens a CPU's time grows with their number; a GPU's much later."""
 
 BUCKETS: dict[Device, int] = {"cuda": 1, "mps": 64, "cpu": 1}

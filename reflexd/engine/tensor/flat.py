@@ -59,6 +59,8 @@ class FlatState(NamedTuple):
 class Flat:
     """A Backend. `bucket` > 1 rounds shapes up to its multiples, for devices that keep a graph for every shape."""
 
+    joins = True
+
     def __init__(
         self, decoder: Decoder, device: torch.device, budget: int, sight: Sight | None = None, bucket: int = 1
     ) -> None:

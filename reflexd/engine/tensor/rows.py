@@ -18,7 +18,7 @@ from torch.nn import functional
 from reflexd.engine.tensor.faults import guarded
 from reflexd.engine.tensor.readings import readings
 from reflexd.engine.tensor.vision import Sight
-from reflexd.engine.values import Prefix, Reading, Row
+from reflexd.engine.values import Branch, Prefix, Reading, Row
 
 
 class Recurrent(NamedTuple):
@@ -47,6 +47,8 @@ class RowState(NamedTuple):
 class Rows:
     """A Backend over a text model of transformers and its head. `bucket`: as for the flat pass."""
 
+    joins = False  # branches are rows, each of which begins with a copy of the whole state
+
     def __init__(
         self,
         text: nn.Module,
@@ -65,6 +67,12 @@ class Rows:
 
     def encode(self, parent: RowState | None, prefix: Prefix, start: int, stop: int) -> RowState:
         return guarded(lambda: self._encode(parent, prefix, start, stop), self._device)
+
+    def begin(
+        self, parent: RowState | None, prefix: Prefix, start: int, stop: int, branches: Sequence[Branch]
+    ) -> tuple[RowState, list[Reading]]:
+        state = self.encode(parent, prefix, start, stop)
+        return state, self.read([Row(state, branch) for branch in branches])
 
     def split(self, state: RowState, parent: int, length: int) -> tuple[RowState, RowState] | None:
         return None

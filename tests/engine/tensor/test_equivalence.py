@@ -149,6 +149,21 @@ def test_states_that_begin_alike_share_the_beginning_and_nothing_else(name: str)
     agree(found, [alone(name, prefix, branch) for prefix, _ in states for branch in some])
 
 
+@pytest.mark.parametrize("name", BACKENDS)
+def test_a_state_that_begins_with_its_branches_is_the_state_and_reads_them(name: str) -> None:
+    draw = random.Random(name)
+    backend = loaded(name).backend
+    prefix, stem = Prefix(words(draw, 90)), words(draw, 3)
+    some = branches(draw, name == "smollm2")
+    some += [Branch(stem + branch.tokens, branch.labels) for branch in some]
+    for common in (some, some[len(some) // 2 :]):  # the latter have a stem
+        wanted = [alone(name, prefix, branch) for branch in common]
+        for parent, start in ((None, 0), (backend.encode(None, prefix, 0, 37), 37)):
+            state, found = backend.begin(parent, prefix, start, 90, common)
+            agree(found, wanted)
+            agree(backend.read([Row(state, branch) for branch in common]), wanted)
+
+
 @pytest.mark.parametrize("name", models.VISION)
 def test_images_are_seen_as_the_model_itself_sees_them(name: str) -> None:
     draw = random.Random(name)
@@ -217,7 +232,10 @@ def test_shapes_rounded_up_change_nothing(name: str) -> None:
         middle = 5
         state = rounded.encode(rounded.encode(None, prefix, 0, middle), prefix, middle, len(prefix.tokens))
         rows += [Row(state, branch) for branch in some]
-    agree(rounded.read(rows), [alone(name, prefix, branch) for prefix in prefixes for branch in some])
+        state, found = rounded.begin(None, prefix, 0, len(prefix.tokens), some)
+        agree(found, [alone(name, prefix, branch) for branch in some])
+        rows += [Row(state, branch) for branch in some]
+    agree(rounded.read(rows), [alone(name, prefix, branch) for prefix in prefixes for _ in "ab" for branch in some])
 
 
 @pytest.mark.parametrize("device", ["cuda", "mps"])

@@ -85,6 +85,8 @@ def test_kept_states_stay_as_they_were(name: str, layer: int) -> None:
     for error, known in ERRORS:
         with failing(backend, layer, error), pytest.raises(known):
             backend.read(rows)
+        with failing(backend, layer, error), pytest.raises(known):
+            backend.begin(beginning, prefix, 40, 80, [row.branch for row in rows])
         if layer < LAYERS - 1 or not isinstance(backend, Flat):  # nobody reads there: its last layer has no middle
             with failing(backend, layer, error), pytest.raises(known):
                 backend.encode(beginning, prefix, 40, 80)
