@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -11,16 +10,14 @@ from reflexd import paths, settings
 from reflexd.adapters import claude
 from reflexd.control import CheckRequest, CheckResult, hook_payload
 from reflexd.core.decide import judged, undecided
+from reflexd.core.gates import CIRCUMSTANCES, Circumstance
 from reflexd.core.nearly import nearly
 from reflexd.core.policy import Policy
 from reflexd.ctl.calls import Judge
-from reflexd.daemon.journal import Row
 from reflexd.daemon.surroundings import Surroundings
 from reflexd.errors import PayloadError
 from reflexd.sight.ruling import Ruler, Ruling
-from reflexd.types import Context, Decision, Mode, Origin, ToolCall, Verdict
-
-_ELSEWHERE = re.compile(r" \(in (?P<cwd>/[^\n]*)\)\Z")
+from reflexd.types import Context, Decision, Judged, Mode, Origin, ToolCall, Verdict
 
 
 def judge() -> Judge:
@@ -69,30 +66,32 @@ def as_labelled(policy: Policy, then: Callable[[ToolCall, Ruling], Verdict] = by
     return checked
 
 
-def replayed(base: str, policy: Policy) -> Callable[[Row], Verdict]:
+def replayed(base: str, policy: Policy) -> Callable[[CheckRequest, Judged | None], Verdict]:
     """As a call of the journal would be decided by `policy` today, with a judge's answers as they were given then."""
     around, ruler = Surroundings(base), Ruler()
 
-    def again(row: Row) -> Verdict:
-        if row.tool.lower() == "read":
-            request = CheckRequest("Read", path=row.call, cwd=row.cwd, home=base)
-        else:
-            elsewhere = _ELSEWHERE.search(row.call)  # as daemon.shown writes a call with a directory of its own
-            cwd = elsewhere["cwd"] if elsewhere else row.cwd
-            request = CheckRequest(command=_ELSEWHERE.sub("", row.call), cwd=cwd, home=base)
-
+    def again(request: CheckRequest, said: Judged | None) -> Verdict:
         def context(origin: Origin) -> Context:
             return around.context(origin, None, "enforce", "supervised", request)
 
         ruling = _ruled(request, ruler, policy, context)
         if isinstance(ruling, PayloadError):
             return _unread(ruling, policy, "enforce").verdict
-        if row.judged is None or not undecided(ruling.verdict, "on"):
+        if said is None or not undecided(ruling.verdict, "on"):
             return ruling.verdict
-        held = frozenset(row.judged.held)
-        return judged(ruling.verdict, row.judged, held, ruling.context, ruling.policy)  # type: ignore[arg-type]
+        return _read_again(ruling.verdict, said, ruling.policy)
 
     return again
+
+
+def reread(policy: Policy, said: Judged) -> Verdict:
+    """What the gates of `policy` make of a judge's answers to a call on which rules have no opinion."""
+    return _read_again(Verdict(Decision.PASS, decided_by="none", policy=policy.version), said, policy)
+
+
+def _read_again(verdict: Verdict, said: Judged, policy: Policy) -> Verdict:
+    held: frozenset[Circumstance] = frozenset(name for name in said.held if name in CIRCUMSTANCES)  # type: ignore[misc]
+    return judged(verdict, said, held, Context("", ""), policy)
 
 
 def _ruled(

@@ -9,7 +9,7 @@ from itertools import islice
 import msgspec
 
 from reflexd import paths
-from reflexd.ctl.rows import line
+from reflexd.ctl.rows import count, line
 from reflexd.daemon.journal import Row, read_rows
 from reflexd.errors import ReflexError
 
@@ -18,7 +18,7 @@ STEP_S = 0.2
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", type=_count, default=20, metavar="N", help="how many of the last entries (20)")
+    parser.add_argument("-n", type=count, default=20, metavar="N", help="how many of the last entries (20)")
     parser.add_argument("--follow", action="store_true", help="go on with what comes in")
     parser.add_argument("--json", action="store_true", help="the journal's own rows, one JSON object a line")
 
@@ -73,9 +73,3 @@ def _identity(path: str) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return int(text)

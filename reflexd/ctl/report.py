@@ -5,28 +5,44 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 from msgspec import Struct
 
 from reflexd import paths
-from reflexd.core.calibrating import CASES_MIN, REFUSED_MIN, Calibration, Case, calibration, figure, quantile
-from reflexd.ctl.rows import printable
+from reflexd.core.calibrating import (
+    CASES_MIN,
+    FRICTION,
+    JUDGED_MIN,
+    REFUSED_MIN,
+    Bound,
+    Calibration,
+    Case,
+    bounded,
+    calibration,
+    figure,
+    quantile,
+)
+from reflexd.ctl.rows import printable, selected, selection
+from reflexd.ctl.terminal import say
 from reflexd.daemon.journal import Row, read_rows
 from reflexd.errors import ReflexError
 from reflexd.setup.tries import is_try
 
 EXAMPLE = "reflexctl report -n 2000"
+QUIET_S = 2.0
 FIGURES: Mapping[str, float] = {"mutates": 1.0, "blast": 3.0}
 """What is calibrated, and the largest figure there is."""
 
 
 class Report(Struct, frozen=True):
     """What --json prints. `friction`: stops per 100 calls, as agents met them. `asks` counts those put before a
-    person: `ran` were approved, `not_heard` were refused, left or forgotten. `ms`: median and p99 by source."""
+    person: `ran` were approved, `not_heard` were refused, left or forgotten. `ms`: median and p99 by source.
+    `bounds`: thresholds that cost no more than a few stops per 100 calls; None for too few judged calls, or for none
+    that does."""
 
     calls: int
     since: str
@@ -42,6 +58,7 @@ class Report(Struct, frozen=True):
     unanswered: int
     ms: dict[str, tuple[float, float]]
     calibrations: dict[str, Calibration]
+    bounds: dict[str, Bound | None]
 
     @property
     def not_heard(self) -> int:
@@ -49,7 +66,7 @@ class Report(Struct, frozen=True):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-n", type=int, default=100_000, metavar="N", help="how many of the last entries (100000)")
+    selection(parser, 100_000)
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
@@ -58,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
     if not os.path.exists(path):
         raise ReflexError("there is no journal yet", "reflexctl status says whether agents are hooked")
     try:
-        found = report(row for row in islice(read_rows(path), args.n) if not is_try(row.session, row.cwd))
+        rows = selected(_noticed(read_rows(path)), args.since, args.n)
+        found = report(row for row in rows if not is_try(row.session, row.cwd))
     except OSError as e:
         raise ReflexError(f"cannot read {path}: {e.strerror}") from e
     if args.json:
@@ -66,6 +84,16 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(found)
     return 0
+
+
+def _noticed(rows: Iterable[Row]) -> Iterator[Row]:
+    """The same, saying now and then how far it is."""
+    told = time.monotonic()
+    for number, row in enumerate(rows):
+        if number % 1000 == 0 and time.monotonic() - told > QUIET_S:
+            told = time.monotonic()
+            say(f"{number} entries read")
+        yield row
 
 
 def report(rows: Iterable[Row]) -> Report:
@@ -97,12 +125,18 @@ def report(rows: Iterable[Row]) -> Report:
         unanswered=sum(bool(row.judged and row.judged.none) for row in verdicts),
         ms={source: (quantile(each, 0.5), quantile(each, 0.99)) for source, each in sorted(times.items())},
         calibrations={name: calibration(_cases(asked, ran, name), most) for name, most in FIGURES.items()},
+        bounds={name: bounded(_figures(verdicts, name), len(verdicts)) for name in FIGURES},
     )
 
 
 def _cases(asked: Iterable[Row], ran: set[str], name: str) -> list[Case]:
     found = ((figure(row.judged, name), row.id not in ran) for row in asked if row.judged is not None)
     return [Case(value, refused) for value, refused in found if value is not None]
+
+
+def _figures(rows: Iterable[Row], name: str) -> list[float]:
+    found = (figure(row.judged, name) for row in rows if row.judged is not None)
+    return [value for value in found if value is not None]
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:
@@ -131,6 +165,13 @@ def _print(found: Report) -> None:
         print(f"judge       {found.judged} calls, {found.unanswered} without an answer")
         for name, each in found.calibrations.items():
             _print_calibration(name, each)
+            bound = found.bounds[name]
+            if bound is not None:
+                print(f"  {name} >= {bound.threshold:.2f} would stop {bound.stops} of {found.calls} calls,", end="")
+                print(f" at most {bound.per_100:g} per 100")
+            else:
+                print(f"  no threshold keeps to {FRICTION:g} stops per 100 calls", end="")
+                print(f", or too few were judged ({JUDGED_MIN} are needed)")
 
 
 def _print_calibration(name: str, found: Calibration) -> None:

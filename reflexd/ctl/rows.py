@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+import argparse
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice, takewhile
 
 from reflexd.daemon.journal import Row
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+def selection(parser: argparse.ArgumentParser, most: int) -> None:
+    """The arguments that say which entries are looked at."""
+    parser.add_argument("--since", type=moment, metavar="TIME", help="7d, 12h, 30m ago, or a date")
+    parser.add_argument("-n", type=count, default=most, metavar="N", help=f"how many of the last entries ({most})")
+
+
+def selected(rows: Iterable[Row], since: str | None, most: int) -> Iterator[Row]:
+    """Of `rows`, newest first, the `most` last ones that are not older than `since`."""
+    return islice(takewhile(lambda row: row.t >= (since or ""), rows), most)
+
+
+def moment(text: str) -> str:
+    """A time as the journal writes it: so long ago, or at a date (of this machine's time zone)."""
+    if found := re.fullmatch(r"([0-9]{1,5})([mhd])", text, re.ASCII):
+        at = datetime.now(UTC) - timedelta(**{_UNITS[found[2]]: int(found[1])})
+    else:
+        try:
+            at = datetime.fromisoformat(text).astimezone(UTC)
+        except (ValueError, OverflowError) as e:
+            raise argparse.ArgumentTypeError(f"{text!r} is no time; for example 7d, 12h or 2026-01-31") from e
+    return at.isoformat(timespec="milliseconds")
+
+
+def count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 12:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return int(text)
 
 
 def local_time(row: Row) -> str:

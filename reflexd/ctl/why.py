@@ -6,11 +6,12 @@ from collections.abc import Iterator
 import msgspec
 
 from reflexd import paths
+from reflexd.core import gates
 from reflexd.ctl.rows import local_time, printable
 from reflexd.daemon.journal import Row, find, last_refusal, read_rows
 from reflexd.errors import ReflexError
 from reflexd.setup.tries import is_try
-from reflexd.types import ChoiceAnswer, NoulAnswer, ScoreAnswer
+from reflexd.types import ChoiceAnswer, Judged, NoulAnswer, ScoreAnswer
 
 EXAMPLE = "reflexctl why"
 
@@ -59,6 +60,37 @@ def _judged(row: Row) -> Iterator[tuple[str, str]]:
                 yield "answer", f"{name} {choice} {dict(probabilities).get(choice, 0):.3f} (confidence {entropy:.2f})"
     if said.held:
         yield "held", ", ".join(said.held)
+    yield from _gates(row, said)
+
+
+def _gates(row: Row, said: Judged) -> Iterator[tuple[str, str]]:
+    """The gates that spoke, with what they compared where the policy is still the one of then."""
+    from reflexd import settings  # loads the rules, which most refusals are told without
+
+    if not said.gates:
+        yield "gate", "none spoke"
+        return
+    try:
+        policy = settings.load(paths.home()).policy
+    except ReflexError as e:
+        yield "gate", f"{', '.join(said.gates)}; the policy cannot be read: {e.message}"
+        return
+    if row.policy != policy.version and not row.policy.startswith(f"{policy.version}/"):
+        yield (
+            "gate",
+            f"{', '.join(said.gates)}; their comparisons were of policy {row.policy}, now it is {policy.version}",
+        )
+        return
+    try:
+        reading = gates.Reading(none=said.none) if said.none else gates.read(said.answers)
+    except ValueError as e:
+        reading = gates.Reading(none=str(e))
+    known = {gate.id: gate for gate in policy.gates}
+    for id in said.gates:
+        if gate := known.get(id):
+            yield "gate", f"{id} {gate.decision}s: {gates.told(gate, reading)}"
+        else:
+            yield "gate", f"{id}, which a repository brought along"
 
 
 def _text(row: Row) -> str:
