@@ -16,7 +16,16 @@ import msgspec
 from msgspec import Struct
 
 from reflexd import paths, wire
-from reflexd.control import AGENT, REFUSED, CheckRequest, CheckResult, ModeRequest, Status
+from reflexd.control import (
+    AGENT,
+    REFUSED,
+    CheckRequest,
+    CheckResult,
+    EnvelopeRequest,
+    Envelopes,
+    ModeRequest,
+    Status,
+)
 from reflexd.errors import FrameError, ReflexError, Refused, Unreachable, UnsafePathError
 from reflexd.peer import credentials
 
@@ -40,6 +49,12 @@ class Client:
 
     def mode(self, request: ModeRequest) -> Status:
         return self._ask("mode", request, Status)
+
+    def envelope(self, request: EnvelopeRequest) -> Envelopes:
+        return self._ask("envelope", request, Envelopes)
+
+    def envelopes(self) -> Envelopes:
+        return self._ask("envelopes", None, Envelopes)
 
     def reload(self) -> Status:
         return self._ask("reload", None, Status)

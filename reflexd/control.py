@@ -62,6 +62,30 @@ class ModeSet(Struct, frozen=True):
     until: float = 0
 
 
+class EnvelopeRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What `holder` (a session as `claude:<id>`, or a directory) may touch, in a person's words; without `terms` its
+    envelope ends. For `seconds`, or (0) until it is changed."""
+
+    holder: str
+    terms: str = ""
+    seconds: int = 0
+
+
+class EnvelopeHeld(Struct, frozen=True):
+    """An envelope that holds. Unix times; `until` is 0 for no end."""
+
+    holder: str
+    terms: str
+    at: float
+    until: float = 0
+
+
+class Envelopes(Struct, frozen=True):
+    """All that hold now, the oldest first."""
+
+    held: tuple[EnvelopeHeld, ...] = ()
+
+
 class AgentSeen(Struct, frozen=True):
     """The last real event of an agent (Unix time), and how many of them this daemon has seen."""
 
@@ -113,11 +137,13 @@ class Control(Protocol):
     def status(self) -> Status: ...
     def check(self, request: CheckRequest) -> CheckResult: ...
     def mode(self, request: ModeRequest) -> Status: ...
+    def envelope(self, request: EnvelopeRequest) -> Envelopes: ...
+    def envelopes(self) -> Envelopes: ...
     def reload(self) -> Status: ...
     def stop(self) -> None: ...
 
 
-CHANGES = frozenset({"mode", "reload", "stop"})
+CHANGES = frozenset({"envelope", "mode", "reload", "stop"})
 """The calls that need a person: a terminal, and no agent among the caller's ancestors."""
 
 

@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "report": "counts, friction, what became of asks, calibration",
     "log": "what was decided",
     "mode": "switch to off, shadow or enforce",
+    "envelope": "what a task may touch, in your words",
     "decide": "ask System One: a state, typed questions, probabilities",
     "model": "models: list, pull, use, bench",
     "serve": "serve a model in the foreground, without the gate",

@@ -17,7 +17,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("mode", choices=get_args(Mode), help="off: judge nothing; shadow: only rules hold; enforce")
-    parser.add_argument("--for", dest="seconds", type=_duration, default=0, metavar="TIME", help="30m, 2h, 1d")
+    parser.add_argument("--for", dest="seconds", type=duration, default=0, metavar="TIME", help="30m, 2h, 1d")
     parser.add_argument("--cwd", default="", metavar="DIR", help="only for calls in and below this directory")
 
 
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _duration(text: str) -> int:
+def duration(text: str) -> int:
     found = re.fullmatch(r"([1-9][0-9]{0,6})([smhd])", text)
     if not found:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time like 30m, 2h or 1d")

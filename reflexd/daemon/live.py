@@ -21,6 +21,8 @@ from reflexd.control import (
     CheckRequest,
     CheckResult,
     EngineStatus,
+    EnvelopeRequest,
+    Envelopes,
     ModeRequest,
     Status,
 )
@@ -33,6 +35,7 @@ from reflexd.daemon.server import Request
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.standing import Standing
 from reflexd.errors import ReflexError, Refused
+from reflexd.guard.redact import redact
 from reflexd.types import Reply
 from reflexd.wire import Header
 
@@ -89,6 +92,13 @@ class Live:
         self._standing.set_mode(request)
         return self.status()
 
+    def envelope(self, request: EnvelopeRequest) -> Envelopes:
+        self._standing.set_envelope(request)
+        return self.envelopes()
+
+    def envelopes(self) -> Envelopes:
+        return Envelopes(self._standing.envelopes)
+
     def reload(self) -> Status:
         self._standing.reload()
         return self.status()
@@ -142,6 +152,13 @@ class ControlDoor:
                 status = await self._disk.run(self._live.mode, change)
                 self._note("mode", "done", msgspec.json.encode(change).decode())
                 return status
+            case "envelope":
+                wish = msgspec.json.decode(request.payload, type=EnvelopeRequest)
+                held = await self._disk.run(self._live.envelope, wish)
+                self._note("envelope", "done", redact(msgspec.json.encode(wish).decode()))
+                return held
+            case "envelopes":
+                return self._live.envelopes()
             case "reload":
                 status = await self._disk.run(self._live.reload)
                 self._note("reload", "done", "; ".join(status.broken))

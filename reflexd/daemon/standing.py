@@ -4,7 +4,7 @@ Rule 1: a call takes `in_force` once and keeps it; a reload builds a whole new o
 Rule 2: a broken file changes nothing: the last good ones stay in force, over a restart too (the store
 keeps their bytes), and `faults` says which line is broken.
 Rule 3: without its store the daemon does not know what a person set, so the mode is enforce; nor what tainted a
-session, so every one is.
+session, so every one is. Nor what an envelope said, so there is none.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ import os
 import time
 
 from reflexd import paths
-from reflexd.control import AgentSeen, ModeRequest, ModeSet
-from reflexd.core import policy
+from reflexd.control import AgentSeen, EnvelopeHeld, EnvelopeRequest, ModeRequest, ModeSet
+from reflexd.core import envelopes, policy
 from reflexd.daemon.store import Broken, Store
 from reflexd.errors import PolicyError, ReflexError
-from reflexd.kept import Tainted
+from reflexd.guard.redact import redact
+from reflexd.kept import Envelope, Tainted
 from reflexd.settings import InForce, Settings, Sources, build, read
 from reflexd.types import Mode
 
@@ -32,10 +33,12 @@ class Standing:
         self._store_fault = self._files_fault = ""
         self.modes: tuple[ModeSet, ...] = ()
         self._tainted: tuple[Tainted, ...] = ()
+        self._envelopes: tuple[Envelope, ...] = ()
         try:
             self._store = Store(paths.store_file(base))
             self.modes = self._store.modes()
             self._tainted = self._store.rows(Tainted)
+            self._envelopes = self._store.rows(Envelope)
         except Broken as e:
             self._store_broke(e)
         self._built_from: Sources | None = None
@@ -80,6 +83,47 @@ class Standing:
         cwd = os.path.realpath(request.cwd) if request.cwd else ""
         self._store.set_mode(ModeSet(request.mode, cwd, time.time() + request.seconds if request.seconds else 0))
         self.modes = self._store.modes()
+
+    @property
+    def envelopes(self) -> tuple[EnvelopeHeld, ...]:
+        """Those that hold now."""
+        held = envelopes.holding(self._envelopes, time.time())
+        return tuple(EnvelopeHeld(e.holder, envelopes.text(e), e.at, e.until) for e in held)
+
+    def envelope(self, session: str, cwd: str) -> str:
+        """What a call of `session` (`claude:<id>`) in `cwd` may touch, in a person's words; empty for no bounds.
+
+        Follows links where an envelope hangs on a directory, which may wait for a disk.
+        """
+        rows = self._envelopes
+        if self._store_fault or not rows:
+            return ""
+        way = os.path.realpath(cwd) if os.path.isabs(cwd) and any(e.holder.startswith("/") for e in rows) else ""
+        held = envelopes.nearest(rows, session, way, time.time())
+        return envelopes.text(held) if held else ""
+
+    def set_envelope(self, request: EnvelopeRequest) -> None:
+        """Raises ReflexError; when it returns the envelope is on the disk and holds. Secrets in its words are masked.
+
+        A directory is held by its real path.
+        """
+        if self._store is None or self._store_fault:
+            raise ReflexError(f"the envelope cannot be kept: {self._store_fault}")
+        holder = os.path.realpath(request.holder) if os.path.isabs(request.holder) else request.holder
+        if not request.terms.strip():
+            if all(e.holder != holder for e in envelopes.holding(self._envelopes, time.time())):
+                raise ReflexError(f"no envelope is set for {holder}", "reflexctl envelope show lists them")
+            self._store.clear_envelope(holder)
+        else:
+            if why := envelopes.fault(holder, request.terms, request.seconds):
+                raise ReflexError(why)
+            if os.path.isabs(holder) and not os.path.isdir(holder):
+                raise ReflexError(f"{holder} is not a directory")
+            now = time.time()
+            terms = envelopes.terms(redact(request.terms.strip()))
+            until = now + request.seconds if request.seconds else 0
+            self._store.set_envelope(Envelope(holder, terms, now, until, b""))
+        self._envelopes = self._store.rows(Envelope)
 
     def reload(self) -> None:
         """Put the user's files in force, or keep what is and say in `faults` why. Cheap where nothing changed."""

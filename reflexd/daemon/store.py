@@ -136,6 +136,20 @@ class Store:
         files = (("settings", sources.settings), ("policy", sources.policy))
         self._change([("DELETE FROM good", ()), *((put, pair) for pair in files if pair[1] is not None)])
 
+    def set_envelope(self, new: Envelope) -> None:
+        """In place of the one that its holder had."""
+        columns = ", ".join(Envelope.__struct_fields__)
+        put = f"INSERT OR REPLACE INTO envelopes ({columns}) VALUES (?, ?, ?, ?, ?)"  # noqa: S608  names of ours alone
+        self._change(
+            [
+                ("DELETE FROM envelopes WHERE until != 0 AND until <= ?", (new.at,)),
+                (put, tuple(getattr(new, name) for name in Envelope.__struct_fields__)),
+            ]
+        )
+
+    def clear_envelope(self, holder: str) -> None:
+        self._change([("DELETE FROM envelopes WHERE holder = ?", (holder,))])
+
     def rows(self, kind: type[T]) -> tuple[T, ...]:
         """Every row of one kind, oldest first."""
         columns = ", ".join(kind.__struct_fields__)  # type: ignore[attr-defined]

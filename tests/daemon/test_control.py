@@ -14,7 +14,17 @@ import pytest
 
 from reflexd import paths, wire
 from reflexd.client import Client, exchange
-from reflexd.control import CheckRequest, CheckResult, Control, EngineStatus, ModeRequest, Status, hook_payload
+from reflexd.control import (
+    CheckRequest,
+    CheckResult,
+    Control,
+    EngineStatus,
+    EnvelopeRequest,
+    Envelopes,
+    ModeRequest,
+    Status,
+    hook_payload,
+)
 from reflexd.daemon.conversations import Conversations
 from reflexd.daemon.gate import Gate
 from reflexd.daemon.journal import Journal
@@ -66,6 +76,12 @@ class PersonsClient:
 
     def mode(self, request: ModeRequest) -> Status:
         return self._do(Status, "mode", request)
+
+    def envelope(self, request: EnvelopeRequest) -> Envelopes:
+        return self._do(Envelopes, "envelope", request)
+
+    def envelopes(self) -> Envelopes:
+        return self._do(Envelopes, "envelopes")
 
     def reload(self) -> Status:
         return self._do(Status, "reload")
@@ -128,6 +144,16 @@ def test_control_is_the_same_on_both_ends(control: tuple[Control, Any], short_ho
     with pytest.raises(ReflexError, match="not a directory"):
         live.mode(ModeRequest("off", cwd="/nowhere"))
     assert live.check(CheckRequest(command="rm -rf ~", cwd="/tmp")).mode == "shadow"
+
+    assert live.envelopes() == Envelopes()
+    held = live.envelope(EnvelopeRequest(short_home, "only the docs", seconds=100)).held
+    assert [(e.holder, e.terms) for e in held] == [(os.path.realpath(short_home), "only the docs")]
+    assert live.envelopes().held == held
+    with pytest.raises(ReflexError, match="neither a whole path nor a session"):
+        live.envelope(EnvelopeRequest("docs", "only the docs"))
+    assert live.envelope(EnvelopeRequest(short_home)) == Envelopes()
+    with pytest.raises(ReflexError, match="no envelope is set"):
+        live.envelope(EnvelopeRequest(short_home))
 
     os.makedirs(paths.config_dir(short_home), exist_ok=True)
     with open(paths.settings_file(short_home), "w") as file:

@@ -36,6 +36,7 @@ RULES: Mapping[str, Rule] = {
     "systemone": Rule(("types", "errors", "paths")),
     "shell": Rule(("types", "errors"), pure=True),
     "core": Rule(("types", "errors", "shell"), pure=True),
+    "core.envelopes": Rule(("types", "errors", "kept"), pure=True),
     "guard": Rule(("types", "errors"), pure=True),
     "adapters": Rule(("types", "errors", "shims"), pure=True),
     "shims": Rule(("", "types", "errors")),
