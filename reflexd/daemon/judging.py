@@ -15,7 +15,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from reflexd import paths
 from reflexd.core import casefile, gates, questions
@@ -64,12 +64,21 @@ class Undecided(Struct, frozen=True):
 class Judging:
     """Belongs to the loop's thread; what looks at the disk runs on `lane`."""
 
-    def __init__(self, base: str, engine: Ask, lane: Lane, said: Callable[[Guarded, Context], Said]) -> None:
-        """`said` reads the agent's own records; `engine` asks the daemon's engine."""
+    def __init__(
+        self,
+        base: str,
+        engine: Ask,
+        lane: Lane,
+        said: Callable[[Guarded, Context], Said],
+        envelope: Callable[[str, str], str],
+    ) -> None:
+        """`engine` asks the daemon's engine. On `lane`: `said` reads the agent's own records, `envelope` gives the bounds
+        that hold for a session and a directory."""
         self._base = base
         self._engine = engine
         self._lane = lane
         self._said = said
+        self._envelope = envelope
         self._judge: tuple[Settings | None, Judge | None] = (None, None)
         self._kept: OrderedDict[bytes, tuple[float, Judged]] = OrderedDict()
 
@@ -124,8 +133,10 @@ class Judging:
 
     def _found(self, call: Undecided, settings: Settings) -> Case:
         """Runs on the lane."""
+        origin = call.event.origin
         said = self._said(call.event, call.context)
-        return told(call.event, call.context, settings.judge.context, said)
+        bounds = self._envelope(f"{origin.agent}:{origin.session}", call.context.cwd)
+        return structs.replace(told(call.event, call.context, settings.judge.context, said), envelope=bounds)
 
     def _made(self, settings: Settings) -> Judge | None:
         kind = settings.judge.kind

@@ -92,7 +92,7 @@ class Parking:
             del self._parked[oldest]
         self._parked[key] = _Parked()
         state = casefile.state(call.event.tool, call.facts, call.context, told)
-        case = cases.case(state, told.said.prompt, told.said.intent, call.verdict.reason)
+        case = cases.case(state, told.said.prompt, told.said.intent, call.verdict.reason, told.envelope)
         origin = call.event.origin
         task = asyncio.ensure_future(self._look(key, case, f"{origin.agent}:{origin.session}", settings))
         self._tasks.add(task)

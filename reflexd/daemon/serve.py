@@ -49,7 +49,7 @@ async def serve(base: str, sockets: Sockets) -> None:
     sessions = Sessions(standing.seen())
     engine = Engine(base, lambda: standing.in_force.settings.engine, sockets.systemone)
     conversations = Conversations()
-    judging = Judging(base, engine.ask, work, conversations.said)
+    judging = Judging(base, engine.ask, work, conversations.said, standing.envelope)
     gate = Gate(base, standing, journal, sessions, work, judging, conversations, Parking(base))
     gate.warm()
     gc.collect()

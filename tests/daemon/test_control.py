@@ -111,7 +111,7 @@ def control(request: pytest.FixtureRequest, short_home: str) -> Iterator[tuple[C
     standing, sessions = Standing(short_home), Sessions()
     journal = Journal(paths.journal_file(short_home), lane)
     parking = Parking(short_home)
-    judging = Judging(short_home, no_engine, lane, lambda event, context: Said())
+    judging = Judging(short_home, no_engine, lane, lambda event, context: Said(), lambda session, cwd: "")
     gate = Gate(short_home, standing, journal, sessions, lane, judging, Conversations(), parking)
     off = EngineStatus("off")
     yield Live(gate, standing, journal, sessions, lambda: off, judging, False, ended), lambda: bool(ended)

@@ -46,7 +46,7 @@ class World:
         self.path = paths.journal_file(home)
         self.lane, self.disk = Lane(1, 1), Lane(1, 8)
         self.standing = Standing(home)
-        judging = Judging(home, no_engine, self.lane, lambda event, context: Said())
+        judging = Judging(home, no_engine, self.lane, lambda event, context: Said(), lambda session, cwd: "")
         self.gate = Gate(
             home,
             self.standing,

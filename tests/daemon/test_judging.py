@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from reflexd import paths, wire
 from reflexd.control import CheckRequest, EngineStatus
 from reflexd.daemon.journal import Row
 from reflexd.types import Decision, NoulAnswer
-from tests.daemon.running import Daemon, answer, bash, until
+from tests.daemon.running import Daemon, answer, bash, in_terminal, until
 from tests.engine import models
 
 UNDECIDED = "git push origin feature"
@@ -185,3 +186,15 @@ def test_an_engine_killed_under_a_call_gives_policys_answer(short_home: str) -> 
         assert (row.decision, row.rule) == ("ask", "judge-no-answer")
 
     with_model(short_home, models.tiny("qwen3"), test)
+
+
+def test_bounds_that_a_person_set_are_asked_about(short_home: str) -> None:
+    settings(short_home, fixed("answers = { in_envelope = 0.1 }"))
+    with Daemon(short_home) as daemon:
+        check = CheckRequest(command=UNDECIDED, cwd="/tmp")
+        assert daemon.client.check(check).verdict.decision is Decision.PASS
+        set_here = [sys.executable, "-m", "reflexd.ctl.main", "envelope", "set", "only the docs", "--cwd", "/tmp"]
+        assert in_terminal(short_home, "person", *set_here)[0] == 0
+        found = daemon.client.check(check).verdict
+        assert (found.decision, found.rule) == (Decision.ASK, "judge-envelope")
+        assert daemon.client.check(CheckRequest(command=UNDECIDED, cwd="/")).verdict.decision is Decision.PASS

@@ -41,13 +41,14 @@ def version() -> str:
     return f"{words().version}+{hashlib.sha256(_data()).hexdigest()[:8]}"
 
 
-def case(state: str, prompt: str, intent: str, why: str) -> Case:
+def case(state: str, prompt: str, intent: str, why: str, bounds: str = "") -> Case:
     """`state` as a smaller judge read it; all texts redacted. What does not fit is cut, and `whole` says so."""
     parts = (
         "# The case",
         state,
         "\n## What the person last asked",
         prompt or "(unknown)",
+        *(("\n## The bounds that the person set", bounds) if bounds else ()),
         "\n## What the agent said it would do (its own words, not evidence)",
         intent or "(nothing)",
         "\n## Why it is asked",
