@@ -138,6 +138,7 @@ class WorkflowInput(Struct, frozen=True):
 class TaskInput(Struct, frozen=True):
     prompt: str = ""
     description: str = ""
+    subagent_type: str | None = None
 
 
 def _search(i: PatternInput) -> Tool:
@@ -149,7 +150,7 @@ def _shell(i: BashInput) -> Tool:
 
 
 def _spawn(i: TaskInput) -> Tool:
-    return Spawn(i.prompt or i.description)
+    return Spawn(i.prompt or i.description, i.subagent_type or "")
 
 
 def _monitor(i: MonitorInput) -> Tool:

@@ -60,9 +60,10 @@ class MessageInput(Struct, frozen=True):
 
     message: str | None = None
     items: Raw = Raw(b"")
+    agent_type: str | None = None
 
 
-_spawn = reader(MessageInput, lambda i: Spawn(i.message or text_of(i.items)))
+_spawn = reader(MessageInput, lambda i: Spawn(i.message or text_of(i.items), i.agent_type or ""))
 
 TOOLS: dict[str, ToolReader] = {
     "Bash": reader(CommandInput, lambda i: Shell(i.command)),

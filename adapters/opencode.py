@@ -82,6 +82,7 @@ class Payload(Struct, frozen=True):
     input: Raw = Raw(b"")
     output: Raw = Raw(b"")
     properties: Properties = Properties()
+    intent: str = ""
 
 
 class BashInput(Struct, frozen=True):
@@ -127,6 +128,8 @@ class QueryInput(Struct, frozen=True):
 class TaskInput(Struct, frozen=True):
     prompt: str = ""
     description: str = ""
+    subagent_type: str | None = None
+    task_id: str | None = None
 
 
 def _search(i: PatternInput) -> Tool:
@@ -148,7 +151,9 @@ TOOLS: dict[str, ToolReader] = {
     "webfetch": reader(UrlInput, lambda i: Fetch(i.url)),
     "websearch": reader(QueryInput, lambda i: WebSearch(i.query)),
     "codesearch": reader(QueryInput, lambda i: WebSearch(i.query)),
-    "task": reader(TaskInput, lambda i: Spawn(i.prompt or i.description)),
+    "task": reader(
+        TaskInput, lambda i: Spawn(i.prompt or i.description, f"{i.subagent_type or ''} {i.task_id or ''}".strip())
+    ),
 }
 OWN = frozenset({"plan_enter", "plan_exit", "list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource"})
 """Tools of opencode's own that look like an MCP server's."""
@@ -168,7 +173,7 @@ def parse(event: str, payload: bytes) -> Event:
     match event:
         case "tool.execute.before":
             args = decode(said.output, Output).args if said.output else Raw(b"")
-            return ToolCall(origin, call.tool, _tool(call.tool, args), call.callID)
+            return ToolCall(origin, call.tool, _tool(call.tool, args), call.callID, said.intent)
         case "tool.execute.after":
             return ToolResult(origin, call.tool, _tool(call.tool, call.args), call.callID, text_of(said.output))
         case "chat.message":

@@ -79,9 +79,10 @@ class Mcp(Struct, frozen=True, tag="mcp"):
 
 
 class Spawn(Struct, frozen=True, tag="spawn"):
-    """A subagent's start, with the task it is given."""
+    """A subagent's start, with the task it is given. `who`: its kind, and which one goes on, in the agent's words."""
 
     task: str
+    who: str = ""
 
 
 class Code(Struct, frozen=True, tag="code"):
