@@ -152,6 +152,24 @@ def test_a_threshold_that_keeps_to_few_stops_is_told(world: World, journal: Jour
     assert "no threshold keeps to 2 stops per 100 calls" in text
 
 
+@pytest.mark.parametrize(
+    ("agent", "cwd", "call", "stops"),
+    [
+        ("opencode", "/tmp", "rm -rf ./x (in /etc)", 1),
+        ("opencode", "/etc", "rm -rf ./x (in /tmp)", 0),
+        ("hermes", "/", "rm -rf ./x (in etc)", 1),
+        ("hermes", "/", "rm -rf ./x (in tmp)", 0),
+        ("claude", "/etc", "rm -rf ./x # (in /tmp)", 1),
+        ("claude", "/tmp", "rm -rf ./x # (in /etc)", 0),
+    ],
+)
+def test_a_call_is_replayed_where_it_was_made(
+    world: World, journal: Journal, agent: str, cwd: str, call: str, stops: int
+) -> None:
+    journal.append(row("a1", call, agent=agent, cwd=cwd))
+    assert json.loads(world.ctl("replay", "--json").stdout)["stops_before"] == stops
+
+
 def test_a_replay_without_changes_says_so(world: World, journal: Journal) -> None:
     journal.append(row("a1", "ls", source="read-only"))
     assert "nothing changes" in world.ctl("replay").stdout
