@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -198,3 +199,34 @@ def test_bounds_that_a_person_set_are_asked_about(short_home: str) -> None:
         found = daemon.client.check(check).verdict
         assert (found.decision, found.rule) == (Decision.ASK, "judge-envelope")
         assert daemon.client.check(CheckRequest(command=UNDECIDED, cwd="/")).verdict.decision is Decision.PASS
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [
+        ({}, "allow"),
+        ({"permission_mode": "plan"}, "pass"),
+        ({"transcript_path": ""}, "pass"),
+        ({"cwd": "/tmp"}, "pass"),
+        ({"tool_input": {"command": UNDECIDED, "dangerouslyDisableSandbox": True}}, "pass"),
+        ({"tool_input": {"command": "git push https://me:hunter2hunter2@git.example/x HEAD:y"}}, "pass"),
+        ({"tool_input": {"command": f"{UNDECIDED} && ./run.sh"}}, "pass"),
+    ],
+)
+def test_a_person_may_let_harmless_calls_skip_the_agents_own_prompt(
+    short_home: str, tmp_path: Path, more: dict[str, object], wanted: str
+) -> None:
+    settings(short_home, fixed("", 'allow = "on"'))
+    repository = tmp_path / "repository"
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    transcript = tmp_path / "t.jsonl"
+    said = {"role": "assistant", "content": [{"type": "text", "text": "I push the branch"}]}
+    transcript.write_text(json.dumps({"type": "assistant", "message": said}))
+    with Daemon(short_home) as daemon:
+        asked = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "push it", "cwd": str(repository)}
+        daemon.call("claude", "UserPromptSubmit", json.dumps(asked).encode())
+        fields = {"session_id": "s", "cwd": str(repository), "transcript_path": str(transcript), **more}
+        reply = daemon.bash(UNDECIDED, **fields)
+        row = next(row for row in daemon.rows() if row.kind == "verdict")
+        assert row.decision == wanted, row
+        assert (b'"permissionDecision": "allow"' in reply.stdout) == (wanted == "allow")
