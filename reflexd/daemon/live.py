@@ -36,6 +36,8 @@ from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.standing import Standing
 from reflexd.errors import ReflexError, Refused
 from reflexd.guard.redact import redact
+from reflexd.judge.second.settings import says
+from reflexd.settings import Settings
 from reflexd.types import Reply
 from reflexd.wire import Header
 
@@ -80,7 +82,7 @@ class Live:
             agents=self._sessions.seen,
             decisions=self._sessions.decisions,
             broken=(*standing.faults, *self._gate.faults, *journal),
-            notes=(*peers.unseen(), *self._judging.notes(force.settings)),
+            notes=(*peers.unseen(), *self._judging.notes(force.settings), *_second(force.settings)),
             activated=self._activated,
             engine=self._engine(),
         )
@@ -105,6 +107,11 @@ class Live:
 
     def stop(self) -> None:
         self._stop()
+
+
+def _second(settings: Settings) -> tuple[str, ...]:
+    said = says(settings.second) if settings.profile == "autonomous" else ""
+    return (said,) if said else ()
 
 
 class ControlDoor:

@@ -99,6 +99,7 @@ def test_a_call_is_parked_then_passes_once(short_home: str) -> None:
             daemon.bash(CALL, session_id="another")
             assert rows(daemon)[0].decision == "ask"
             assert "bug: " not in daemon.log(), daemon.log()
+            assert model.url.removeprefix("http://") in " ".join(daemon.client.status().notes)
 
 
 def test_a_refusal_gives_its_reason_and_is_not_asked_about_again(short_home: str) -> None:

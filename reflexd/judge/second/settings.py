@@ -34,6 +34,14 @@ class SecondSettings(Struct, frozen=True, forbid_unknown_fields=True):
     per_session: Annotated[int, Meta(ge=0)] = 50
 
 
+def says(settings: SecondSettings) -> str:
+    """What a person should know about where calls go, in one line; empty where there is nothing to say."""
+    if not settings.tiers:
+        return ""
+    there = (urlsplit(tier.url).netloc.rpartition("@")[2] or tier.command[0] for tier in settings.tiers)
+    return f"calls that a gate asks about are sent, redacted, to {', '.join(dict.fromkeys(there))}"
+
+
 def fault(tier: Tier) -> str:
     """Why a tier cannot be used; empty where it can."""
     if tier.kind == "program":
