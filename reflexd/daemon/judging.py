@@ -72,8 +72,8 @@ class Judging:
         said: Callable[[Guarded, Context], Said],
         envelope: Callable[[str, str], str],
     ) -> None:
-        """`engine` asks the daemon's engine. On `lane`: `said` reads the agent's own records, `envelope` gives the bounds
-        that hold for a session and a directory."""
+        """`engine` asks the daemon's engine. On `lane`: `said` reads the agent's own records, `envelope` gives the
+        bounds that hold for a session and a directory."""
         self._base = base
         self._engine = engine
         self._lane = lane
