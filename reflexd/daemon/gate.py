@@ -22,7 +22,7 @@ from msgspec import structs
 
 from reflexd.adapters.all import ADAPTERS, Adapter
 from reflexd.control import CheckRequest, CheckResult, hook_payload
-from reflexd.core import tables
+from reflexd.core import repeats, tables
 from reflexd.core.decide import undecided
 from reflexd.core.past import traces
 from reflexd.daemon import peers
@@ -38,6 +38,7 @@ from reflexd.daemon.server import Request
 from reflexd.daemon.sessions import Sessions
 from reflexd.daemon.shown import shown
 from reflexd.daemon.standing import Standing
+from reflexd.daemon.subagents import Subagents
 from reflexd.daemon.surroundings import Surroundings
 from reflexd.daemon.underway import Underway
 from reflexd.errors import PayloadError, ReflexError
@@ -50,6 +51,7 @@ from reflexd.types import (
     Origin,
     Reply,
     SessionEnd,
+    Spawn,
     ToolCall,
     ToolResult,
     Verdict,
@@ -91,6 +93,7 @@ class Gate:
         self._conversations = conversations
         self._parking = parking
         self._asked = Asked()
+        self._subagents = Subagents()
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -190,6 +193,8 @@ class Gate:
     async def _check(self, hook: Hook) -> Reply:
         force = self._standing.in_force
         ruled = await self._judged(await self._ruled(hook, force), force, hook.ends)
+        why = self._subagents.repeated(ruled.event, hook.began)
+        ruled = structs.replace(ruled, verdict=repeats.held(ruled.verdict, why, ruled.mode))
         self._note(hook, ruled)
         if isinstance(ruled.event, ToolResult):
             await self._ended(hook, ruled.event)
@@ -258,6 +263,7 @@ class Gate:
             session = ruled.event.origin.session
             self._sessions.note_event(hook.adapter.NAME, hook.event, session, hook.pid, time.time())
             self._conversations.note(ruled.event, ruled.call)
+            self._subagents.note(ruled.event, time.monotonic())
 
     def _let_run(self, hook: Hook, ruled: Ruled) -> None:
         """What the call leaves for later ones, from here until its result is told. An ask may end in a yes."""
@@ -265,6 +271,11 @@ class Gate:
         if isinstance(event, ToolCall) and ruled.facts is not None and not ruled.facts.read_only:
             left = traces(event.tool, ruled.facts)
             self._underway.began(_session(event.origin), event.call_id, left, hook.began)
+            if isinstance(event.tool, Spawn):
+                if ruled.verdict.decision is not Decision.ASK:
+                    self._subagents.began(event, time.monotonic())
+            else:
+                self._subagents.changed(event.origin)
 
     async def _ended(self, hook: Hook, event: ToolResult) -> None:
         """That a call which was asked about has run; and the code that it was judged by, compared with what lies there
