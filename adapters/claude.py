@@ -58,6 +58,8 @@ EVENTS = (
 GUARDED = frozenset({"PreToolUse", "PreSkillShellCommand", "PermissionRequest"})
 ON_TOOLS = GUARDED | {"PostToolUse", "PostToolUseFailure"}
 TIMEOUT_S = 30
+INJECTS = stdin_hooks.INJECTS
+inject = stdin_hooks.inject
 
 
 class BashInput(Struct, frozen=True):

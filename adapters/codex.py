@@ -45,6 +45,8 @@ EVENTS = (
 """SessionEnd is left out: its time is one second and nothing depends on it."""
 GUARDED = frozenset({"PreToolUse", "PermissionRequest"})
 TIMEOUT_S = 30
+INJECTS = stdin_hooks.INJECTS
+inject = stdin_hooks.inject
 
 
 class CommandInput(Struct, frozen=True):

@@ -12,6 +12,7 @@ only `session.created` ties to its parent.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 
@@ -53,6 +54,7 @@ from reflexd.types import (
 NAME: Agent = "opencode"
 EVENTS = ("tool.execute.before", "tool.execute.after", "chat.message", "session.created")
 GUARDED = frozenset({"tool.execute.before"})
+INJECTS = frozenset({"chat.message"})
 
 
 class Input(Struct, frozen=True):
@@ -187,6 +189,10 @@ def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
     if event in GUARDED and stops(verdict, can_ask=False):
         return Reply(2, b"", explain(verdict, can_ask=False).encode())
     return Reply()
+
+
+def inject(event: str, text: str) -> Reply:
+    return Reply(0, json.dumps({"context": text}).encode())
 
 
 def _tool(name: str, args: Raw) -> Tool:

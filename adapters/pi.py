@@ -42,6 +42,7 @@ from reflexd.types import (
 NAME: Agent = "pi"
 EVENTS = ("tool_call", "tool_result", "input", "session_start", "session_shutdown")
 GUARDED = frozenset({"tool_call"})
+INJECTS = frozenset({"input"})
 
 
 class Inner(Struct, frozen=True):
@@ -138,6 +139,10 @@ def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
     if verdict.decision is Decision.ASK:
         return Reply(0, json.dumps({"confirm": {"title": "reflex: let this call run?", "message": text}}).encode())
     return Reply()
+
+
+def inject(event: str, text: str) -> Reply:
+    return Reply(0, json.dumps({"context": text}).encode())
 
 
 def _tool(inner: Inner) -> Tool:

@@ -5,6 +5,7 @@ The two differ in their tools and in which answers they honour; see their module
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from msgspec import Raw, Struct
@@ -18,6 +19,7 @@ from reflexd.types import (
     Origin,
     PermissionRequest,
     Prompt,
+    Reply,
     SessionEnd,
     SessionStart,
     SubagentStart,
@@ -26,6 +28,8 @@ from reflexd.types import (
     ToolCall,
     ToolResult,
 )
+
+INJECTS = frozenset({"UserPromptSubmit"})
 
 
 class Payload(Struct, frozen=True):
@@ -80,6 +84,12 @@ def parse(agent: Agent, find: Callable[[str], ToolReader | None], event: str, pa
             return SubagentStop(origin)
         case _:
             return Notice(origin)
+
+
+def inject(event: str, text: str) -> Reply:
+    """Put `text` before the model, with the prompt that `event` (one of INJECTS) is about."""
+    said = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+    return Reply(0, json.dumps(said).encode() + b"\n")
 
 
 def _tool(find: Callable[[str], ToolReader | None], said: Payload) -> Tool:

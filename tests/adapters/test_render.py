@@ -134,3 +134,18 @@ def test_hermes_is_never_told_to_remember_more_than_this_call() -> None:
     assert len({key.strip() for key in keys if key.strip()}) == 2
     nameless = Verdict(Decision.ASK, "same reason", "rule", "same.rule")
     assert outcome("hermes", "pre_tool_call", render("hermes", "pre_tool_call", nameless, True)) is Outcome.BLOCKED
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@given(st.text(max_size=60))
+def test_what_is_added_to_a_prompt_is_the_text_and_stops_nothing(agent: Agent, text: str) -> None:
+    adapter = ADAPTERS[agent]
+    assert set(adapter.EVENTS) - adapter.GUARDED >= adapter.INJECTS
+    for event in adapter.INJECTS:
+        reply = adapter.inject(event, text)
+        said = json.loads(reply.stdout)
+        assert (reply.exit, reply.stderr) == (0, b"")
+        if agent in ("claude", "codex"):
+            assert said == {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+        else:
+            assert said == {"context": text}
