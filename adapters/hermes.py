@@ -62,6 +62,7 @@ EVENTS = (
     "subagent_stop",
 )
 GUARDED = frozenset({"pre_tool_call"})
+INJECTS = frozenset({"pre_llm_call"})
 PLUGIN = "reflex"
 PLUGIN_FILES = ("plugin.yaml", "__init__.py")
 
@@ -85,6 +86,7 @@ class Payload(Struct, frozen=True):
     event: str
     payload: Inner
     cwd: str = ""
+    intent: str = ""
 
 
 class TerminalInput(Struct, frozen=True):
@@ -201,7 +203,7 @@ def parse(event: str, payload: bytes) -> Event:
     )
     match event:
         case "pre_tool_call":
-            return ToolCall(origin, inner.tool_name, _tool(inner), inner.tool_call_id or "")
+            return ToolCall(origin, inner.tool_name, _tool(inner), inner.tool_call_id or "", said.intent)
         case "post_tool_call":
             text = text_of(inner.result)
             failed = inner.status not in (None, "ok")
@@ -251,6 +253,10 @@ def render(event: str, verdict: Verdict, can_ask: bool) -> Reply:
         said = {"action": "approve", "message": text, "rule_key": f"reflex:{once}"}
         return Reply(0, json.dumps(said).encode())
     return Reply()
+
+
+def inject(event: str, text: str) -> Reply:
+    return Reply(0, json.dumps({"context": text}).encode())
 
 
 def _tool(inner: Inner) -> Tool:

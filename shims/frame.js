@@ -76,9 +76,20 @@ async function refusal(agent, event, message, ask) {
   }
 }
 
-// An event that nothing waits for: a failure is not worth more than silence in a person's screen.
-function tell(agent, event, message) {
+// An event that nothing has to wait for: a failure is not worth more than silence in a person's screen.
+async function tell(agent, event, message) {
   try {
-    carry(agent, event, message).catch(() => {});
+    await carry(agent, event, message);
   } catch {}
+}
+
+// A prompt: what the daemon wants put before the model with it, or "". Never fails, and never holds a prompt back.
+async function added(agent, event, message) {
+  try {
+    const said = await carry(agent, event, message);
+    const { context } = said.exit === 0 && said.stdout ? JSON.parse(said.stdout) : {};
+    return typeof context === "string" ? context : "";
+  } catch {
+    return "";
+  }
 }

@@ -24,7 +24,18 @@ export default function reflex(pi) {
     });
     return reason ? { block: true, reason } : undefined;
   });
-  for (const name of ["tool_result", "input", "session_start", "session_shutdown"]) {
-    pi.on(name, (event, ctx) => tell("pi", name, { event: name, ...context(ctx), payload: event }));
+  let toAdd = "";
+  pi.on("input", async (event, ctx) => {
+    toAdd = await added("pi", "input", { event: "input", ...context(ctx), payload: event });
+  });
+  pi.on("before_agent_start", () => {
+    const content = toAdd;
+    toAdd = "";
+    return content ? { message: { customType: "reflex", content, display: true } } : undefined;
+  });
+  for (const name of ["tool_result", "session_start", "session_shutdown"]) {
+    pi.on(name, (event, ctx) => {
+      tell("pi", name, { event: name, ...context(ctx), payload: event });
+    });
   }
 }

@@ -1,7 +1,8 @@
 """What the person asked for and what the agent did since, by session: from the events alone, in memory, bounded.
 
 All of it is redacted as it comes in. A session's next prompt, its end, or too many others forget it. What the agent
-says before a call lies in its own records; reading them looks at the disk.
+says before a call came with it or lies in the agent's own records; reading them looks at the disk. A subagent has calls
+and words of its own, while what the person asked for is the session's: its task was written by another agent.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TypeVar
 from reflexd.adapters import records
 from reflexd.guard.redact import redact_head
 from reflexd.sight.records import tail
-from reflexd.types import Context, Guarded, Origin, Prompt, Said, SessionEnd, ToolCall
+from reflexd.types import Context, Guarded, Origin, Prompt, Said, SessionEnd, SubagentStart, ToolCall
 
 T = TypeVar("T")
 
@@ -28,12 +29,15 @@ class Conversations:
     def __init__(self) -> None:
         self._prompts: OrderedDict[str, str] = OrderedDict()
         self._calls: OrderedDict[str, deque[str]] = OrderedDict()
+        self._parents: OrderedDict[str, str] = OrderedDict()
 
     def note(self, event: object, call: str) -> None:
         """An event as it was understood; `call`: its text as the journal shows it, redacted."""
         match event:
-            case Prompt(origin, text) if text.strip():
-                key = _session(origin)
+            case SubagentStart(origin) if origin.subagent:
+                # To some agents a subagent is a session of its own.
+                _put(self._parents, _session(Origin(origin.agent, "", origin.subagent)), self._root(origin))
+            case Prompt(origin, text) if text.strip() and self._root(origin) == (key := _session(origin)):
                 _put(self._prompts, key, redact_head(text.strip(), PROMPT_MAX))
                 _put(self._calls, key, deque(maxlen=CALLS_MAX))
             case ToolCall(origin, name):
@@ -49,21 +53,27 @@ class Conversations:
         """What is known around a call that is about to be noted."""
         origin = event.origin
         key = _session(origin)
-        call = event.call_id if isinstance(event, ToolCall) else ""
-        # A subagent writes its own file, and the hook names its parent's.
-        words = "" if origin.subagent or not origin.transcript else _intent(origin, call)
+        call, words = (event.call_id, event.intent) if isinstance(event, ToolCall) else ("", "")
+        if not words and origin.transcript:
+            words = _intent(origin, call)
         return Said(
-            prompt=self._prompts.get(key, ""),
+            prompt=self._prompts.get(self._root(origin), ""),
             intent=redact_head(words, INTENT_MAX) if words else "",
             calls=tuple(self._calls.get(key, ())),
         )
 
+    def _root(self, origin: Origin) -> str:
+        """The session that the person speaks to, of a conversation."""
+        own = _session(Origin(origin.agent, "", origin.session))
+        return self._parents.get(own, own)
+
 
 def _intent(origin: Origin, call: str) -> str:
     """Some agents write their records a moment after they call their hooks."""
-    for wait_s in WAITS_S:
+    path = records.place(origin.agent, origin.transcript, origin.subagent)
+    for wait_s in WAITS_S if path else ():
         time.sleep(wait_s)
-        if words := records.intent(origin.agent, tail(origin.transcript), call):
+        if words := records.intent(origin.agent, tail(path), call):
             return words
     return ""
 

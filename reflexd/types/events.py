@@ -42,12 +42,17 @@ class Origin(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True, tag="tool_call"):
-    """Before a tool runs. Fails closed."""
+    """Before a tool runs. Fails closed.
+
+    `intent`: what the agent said in the turn that makes this call, where our plugin heard it; not redacted. The
+    agents that write it into a file leave it empty.
+    """
 
     origin: Origin
     tool_name: str
     tool: Tool
     call_id: str = ""
+    intent: str = ""
 
 
 class PermissionRequest(Struct, frozen=True, tag="permission"):

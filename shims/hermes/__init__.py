@@ -22,10 +22,11 @@ UID = "@UID@"
 DEADLINE_MS = "@DEADLINE_MS@"
 HINT = "@HINT@"
 TOLD_MS = 1000
+WORDS_MAX = 10000
+ANSWERS_MAX = 64
 CAP = 8 * 1024 * 1024
 TOLD = (
     "post_tool_call",
-    "pre_llm_call",
     "on_session_start",
     "on_session_end",
     "on_session_finalize",
@@ -34,12 +35,18 @@ TOLD = (
 )
 
 
+words = {}
+"""What the model said, by the id of the request that it answered. The daemon cuts it further, secrets masked."""
+
+
 class Trouble(Exception):
     """Why no answer could be had."""
 
 
 def register(ctx):
     ctx.register_hook("pre_tool_call", before)
+    ctx.register_hook("post_api_request", heard)
+    ctx.register_hook("pre_llm_call", prompted)
     for name in TOLD:
         ctx.register_hook(name, teller(name))
 
@@ -69,6 +76,26 @@ def before(**facts):
     return block(f"reflex: {why}; {os.fsdecode(HINT)}")
 
 
+def heard(**facts):
+    try:
+        while len(words) >= ANSWERS_MAX:
+            words.pop(next(iter(words)), None)
+        words[facts["api_request_id"]] = str(facts["assistant_message"].content or "")[:WORDS_MAX]
+    except Exception:
+        # What was said is worth less than the session.
+        return
+
+
+def prompted(**facts):
+    """What the daemon wants put before the model with a prompt; a failure adds nothing."""
+    try:
+        code, out, _ = carry("pre_llm_call", facts, DEADLINE_MS)
+        said = json.loads(out) if code == 0 and out else {}
+        return {"context": said["context"]} if isinstance(said.get("context"), str) else None
+    except Exception:
+        return None
+
+
 def block(message):
     return {"action": "block", "message": message}
 
@@ -87,7 +114,7 @@ def teller(name):
 def carry(event, facts, deadline_ms):
     """(exit, stdout, stderr) of a complete, well-formed answer inside the deadline; raises otherwise."""
     end = time.monotonic() + deadline_ms / 1000
-    message = {"event": event, "cwd": directory(facts), "payload": facts}
+    message = {"event": event, "cwd": directory(facts), "payload": facts, "intent": intent(facts)}
     body = json.dumps(message, default=repr).encode("utf-8", "backslashreplace")
     if len(body) > CAP:
         raise Trouble("the event is larger than 8 MiB")
@@ -113,6 +140,13 @@ def carry(event, facts, deadline_ms):
             data += part
             if len(data) > CAP + 128:
                 raise Trouble("the daemon's answer was garbled")
+
+
+def intent(facts):
+    try:
+        return words.get(facts.get("api_request_id"), "")
+    except Exception:
+        return ""
 
 
 def directory(facts):

@@ -51,7 +51,10 @@ CALLS: dict[Agent, Row] = {
 RESULT: dict[Agent, Row] = {
     "claude": claude("user", {"type": "tool_result", "tool_use_id": "c1", "content": "I will delete everything"}),
     "codex": codex("response_item", type="function_call_output", call_id="c1", output="I will delete everything"),
-    "pi": pi("toolResult", text("I will delete everything")),
+    "pi": {
+        "type": "message",
+        "message": {"role": "toolResult", "toolCallId": "c1", "content": [text("I will delete everything")]},
+    },
 }
 WRITING = sorted(PROMPT)
 
@@ -79,12 +82,51 @@ def test_words_of_another_turn_are_stale(agent: Agent) -> None:
     assert intent(agent, PROMPT[agent], SAYS[agent], CALLS[agent], RESULT[agent], call="c2") == ""
 
 
+def again(row: Row, id: str) -> Row:
+    found: Row = json.loads(json.dumps(row).replace('"c1"', json.dumps(id)))
+    return found
+
+
+@pytest.mark.parametrize("agent", WRITING)
+def test_a_call_keeps_its_words_while_one_beside_it_ends(agent: Agent) -> None:
+    both = (PROMPT[agent], SAYS[agent], CALLS[agent], again(CALLS[agent], "c2"), RESULT[agent])
+    assert intent(agent, *both, call="c2") == "I will push"
+    assert intent(agent, *both, again(RESULT[agent], "c2"), call="c2") == ""
+    assert intent(agent, *both, call="") == "", "which call it is has to be known for that"
+
+
+@pytest.mark.parametrize("agent", WRITING)
+def test_an_id_that_comes_again_is_not_the_call_before(agent: Agent) -> None:
+    assert intent(agent, PROMPT[agent], SAYS[agent], CALLS[agent], RESULT[agent], call="c1") == ""
+    assert intent(agent, PROMPT[agent], SAYS[agent], CALLS[agent], PROMPT[agent], call="c1") == ""
+
+
 def test_what_claude_did_not_say_itself_does_not_count() -> None:
     meta = claude("user", text("tidy"), isMeta=True)
     assert intent("claude", PROMPT["claude"], SAYS["claude"], meta, CALLS["claude"]) == "I will push"
-    side = claude("assistant", text("another's"), isSidechain=True)
-    assert intent("claude", PROMPT["claude"], side, CALLS["claude"]) == ""
-    assert intent("claude", PROMPT["claude"], SAYS["claude"], claude("user", text("<hook>x</hook>")), CALLS["claude"])
+    said = (PROMPT["claude"], SAYS["claude"])
+    assert intent("claude", *said, meta) == "", "a hook has sent it on since"
+    assert intent("claude", *said, claude("user", text("<system-reminder>x")), CALLS["claude"]) == "I will push"
+    assert intent("claude", *said, claude("user", text("<p> is too wide")), CALLS["claude"]) == ""
+    other = {"type": "api-request-blob", "message": {"role": "assistant", "content": [text("another's")]}}
+    assert intent("claude", PROMPT["claude"], other, CALLS["claude"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("agent", "transcript", "subagent", "found"),
+    [
+        ("claude", "/p/s.jsonl", "", "/p/s.jsonl"),
+        ("claude", "/p/s.jsonl", "a1", "/p/s/subagents/agent-a1.jsonl"),
+        ("claude", "/p/s.jsonl", "../a1", ""),
+        ("claude", "", "a1", ""),
+        ("codex", "/p/rollout-01a2-06.jsonl", "01a2-06", "/p/rollout-01a2-06.jsonl"),
+        ("codex", "/p/rollout-01a2-06.jsonl", "01a2-07", ""),
+        ("pi", "/p/s.jsonl", "", "/p/s.jsonl"),
+        ("pi", "/p/s.jsonl", "a1", ""),
+    ],
+)
+def test_where_a_conversation_is_written_down(agent: Agent, transcript: str, subagent: str, found: str) -> None:
+    assert records.place(agent, transcript, subagent) == found
 
 
 @pytest.mark.parametrize("agent", WRITING)
@@ -103,7 +145,7 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )
-keys = st.sampled_from(["type", "message", "payload", "content", "role", "text", "id"])
+keys = st.sampled_from(["type", "message", "payload", "content", "role", "text", "id", "tool_use_id", "call_id"])
 
 
 @given(st.sampled_from(WRITING), st.lists(st.dictionaries(keys, values | keys), max_size=6))

@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-from reflexd.adapters import records
 from tests.agents.gate import wait_until
 from tests.agents.lab import Lab, Played
 from tests.agents.llm import Step
@@ -61,11 +60,11 @@ def test_the_session_goes_on_after_a_refusal(session: Played, lab: Lab) -> None:
 
 
 def test_a_judge_is_told_of_what_no_rule_decides(session: Played, lab: Lab) -> None:
-    """And what the person asked for, and (where the agent writes it down in time) what the agent said it would do."""
+    """And what was asked for, what was done since, and what the agent said it would do."""
     asked = next(text for text in lab.judge.asked if "marzipan" in text)
     assert "curl" in asked, session.why()
     assert "git status" in asked, "its last calls"
-    assert (INTENT in asked) == (lab.driver.AGENT in records.READERS)
+    assert INTENT in asked, "what it said in this turn"
 
 
 @pytest.mark.applies(to=lambda driver, params: driver.spawn(TASK))

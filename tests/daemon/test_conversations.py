@@ -10,7 +10,7 @@ import pytest
 
 from reflexd.daemon.conversations import CALLS_MAX, INTENT_MAX, PROMPT_MAX, Conversations
 from reflexd.sight.records import tail
-from reflexd.types import Context, Origin, Prompt, Said, SessionEnd, Shell, ToolCall
+from reflexd.types import Context, Origin, Prompt, Said, SessionEnd, Shell, SubagentStart, ToolCall
 
 CONTEXT = Context("/tmp", "/home/dev")
 SECRET = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -46,9 +46,28 @@ def test_a_prompt_and_the_calls_since_are_known_until_the_session_ends() -> None
     assert known.said(call(), CONTEXT).calls[-1] == "Bash: echo 19"
     assert len(known.said(call(), CONTEXT).calls) == CALLS_MAX
     assert known.said(call(session="other"), CONTEXT) == Said()
-    assert known.said(call(subagent="x"), CONTEXT) == Said()
+    assert known.said(call(subagent="x"), CONTEXT) == Said("second")
     known.note(SessionEnd(origin()), "")
     assert known.said(call(), CONTEXT) == Said()
+
+
+@pytest.mark.parametrize("child", [{"subagent": "x"}, {"session": "x"}])
+def test_a_subagents_task_is_not_what_the_person_asked(child: dict[str, str]) -> None:
+    """To opencode and Hermes a subagent is a session of its own, to the others a part of its parent's."""
+    known = Conversations()
+    known.note(Prompt(origin(), "the person's"), "")
+    known.note(SubagentStart(origin(subagent="x"), "task"), "")
+    known.note(Prompt(origin(**child), "another agent's"), "")
+    known.note(call(**child), "echo 0")
+    assert known.said(call(**child), CONTEXT) == Said("the person's", "", ("Bash: echo 0",))
+    assert known.said(call(), CONTEXT) == Said("the person's")
+
+
+def test_words_that_came_with_the_call_count_and_are_masked() -> None:
+    told = ToolCall(origin(), "Bash", Shell("ls"), "c1", f"use {SECRET} " + "x" * 20_000)
+    said = Conversations().said(told, CONTEXT).intent
+    assert said.startswith("use [redacted")
+    assert len(said) == INTENT_MAX
 
 
 def test_all_is_bounded_and_without_secrets(tmp_path: Path) -> None:
@@ -68,6 +87,9 @@ def test_words_of_an_agent_are_read_from_its_own_file_alone(tmp_path: Path) -> N
     path = records(tmp_path / "t.jsonl", "I tidy")
     assert known.said(call(path=path), CONTEXT).intent == "I tidy"
     assert known.said(call(path=path, subagent="x"), CONTEXT).intent == ""
+    (tmp_path / "t" / "subagents").mkdir(parents=True)
+    records(tmp_path / "t" / "subagents" / "agent-x.jsonl", "I help")
+    assert known.said(call(path=path, subagent="x"), CONTEXT).intent == "I help"
     os.symlink(path, tmp_path / "link.jsonl")
     os.mkfifo(tmp_path / "fifo.jsonl")
     os.mkdir(tmp_path / "directory.jsonl")

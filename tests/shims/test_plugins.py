@@ -230,6 +230,74 @@ def test_hermes_blocks_on_facts_that_json_does_not_know(places: Places) -> None:
         assert before(tool_name="terminal", args=loop)["action"] == "block"
 
 
+def test_hermes_sends_what_the_model_said_with_the_calls_of_that_answer(places: Places) -> None:
+    space = hermes(places)
+    heard, before = space["heard"], space["before"]
+    assert callable(heard)
+    assert callable(before)
+
+    class Message:
+        content: object = None
+
+    received: list[bytes] = []
+    with listening(places, reply(GO_ON), received):
+        for number in range(200):
+            message = Message()
+            message.content = f"answer {number} " + "x" * 100_000
+            heard(api_request_id=str(number), assistant_message=message)
+        heard(api_request_id="none", assistant_message=Message())
+        heard(api_request_id=[], assistant_message=message)
+        heard()
+        for request in ("199", "0", "none", [], None):
+            assert before(tool_name="terminal", args={}, api_request_id=request) is None
+    intents = [json.loads(body.partition(b"\n")[2])["intent"] for body in received]
+    assert intents[0].startswith("answer 199 x")
+    assert len(intents[0]) == 10_000
+    assert intents[1:] == [""] * 4
+
+
+def test_opencode_sends_what_the_model_says_in_the_step_that_calls(places: Places) -> None:
+    plugin = install("opencode", places)
+    host = """
+      import fs from "node:fs";
+      const text = fs.readFileSync(process.argv[1]).toString("base64");
+      const module = await import("data:text/javascript;base64," + text);
+      const hooks = await module.ReflexPlugin({ directory: "/", worktree: "/" });
+      const s = "ses", updated = "message.part.updated", delta = "message.part.delta";
+      const hear = (type, properties) => hooks.event({ event: { type, properties } });
+      const call = () => hooks["tool.execute.before"]({ tool: "bash", sessionID: s, callID: "1" }, { args: {} });
+      const part = (id, type, text) => hear(updated, { part: { id, sessionID: s, type, text } });
+      const says = (partID, delta_) => hear(delta, { sessionID: s, partID, field: "text", delta: delta_ });
+      await part("p0", "text", "the person's");
+      await call();
+      await part("p1", "step-start");
+      await part("p2", "reasoning", "");
+      await says("p2", "thought");
+      await part("p3", "text", "");
+      await says("p3", "I will ");
+      await says("p3", "push");
+      await call();
+      await part("p4", "step-start");
+      await call();
+      await part("p5", "text", "");
+      for (let i = 0; i < 100; i++) await says("p5", "x".repeat(1000));
+      await call();
+      await hooks["chat.message"]({ sessionID: s }, { message: {}, parts: [] });
+      await call();
+      for (const odd of [null, {}, { part: null }, { part: {} }, { delta: 1 }]) {
+        for (const type of [updated, delta]) await hear(type, odd).catch(() => {});
+      }
+      await call();
+      process.exit(0);
+    """
+    received: list[bytes] = []
+    with listening(places, reply(GO_ON), received):
+        subprocess.run(["node", "--input-type=module", "-e", host, plugin], capture_output=True, timeout=60, check=True)
+    bodies = [json.loads(request.partition(b"\n")[2]) for request in received]
+    intents = [body["intent"] for body in bodies if body["event"] == "tool.execute.before"]
+    assert intents == ["", "I will push", "", "x" * 10_000, "", ""]
+
+
 def test_hermes_observers_never_raise(places: Places) -> None:
     space = hermes(places)
     hooks: dict[str, object] = {}
