@@ -72,6 +72,8 @@ def test_a_prompt_of_the_person_is_a_reason_to_do_it_again_but_not_twice_at_once
 def test_what_failed_may_be_tried_again(agent: Agent) -> None:
     made = Subagents()
     made.began(spawn("1", agent=agent), 100)
+    made.note(SubagentStart(origin("a1", agent=agent)), 100)
+    assert made.repeated(spawn("2", agent=agent), 101)
     made.note(result("1", failed=True, agent=agent), 101)
     assert made.repeated(spawn("2", agent=agent), 102) == ""
 
