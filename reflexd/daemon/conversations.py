@@ -37,7 +37,8 @@ class Conversations:
             case SubagentStart(origin) if origin.subagent:
                 # To some agents a subagent is a session of its own.
                 _put(self._parents, _session(Origin(origin.agent, "", origin.subagent)), self._root(origin))
-            case Prompt(origin, text) if text.strip() and self._root(origin) == (key := _session(origin)):
+            case Prompt(origin, text) if text.strip():
+                key = _session(origin)
                 _put(self._prompts, key, redact_head(text.strip(), PROMPT_MAX))
                 _put(self._calls, key, deque(maxlen=CALLS_MAX))
             case ToolCall(origin, name):

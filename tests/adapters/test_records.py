@@ -98,7 +98,14 @@ def test_a_call_keeps_its_words_while_one_beside_it_ends(agent: Agent) -> None:
 @pytest.mark.parametrize("agent", WRITING)
 def test_an_id_that_comes_again_is_not_the_call_before(agent: Agent) -> None:
     assert intent(agent, PROMPT[agent], SAYS[agent], CALLS[agent], RESULT[agent], call="c1") == ""
-    assert intent(agent, PROMPT[agent], SAYS[agent], CALLS[agent], PROMPT[agent], call="c1") == ""
+    before = (PROMPT[agent], SAYS[agent], CALLS[agent], PROMPT[agent])
+    assert intent(agent, *before, call="c1") == ""
+    assert intent(agent, *before, SAYS[agent], call="c1") == "I will push"
+
+
+def test_a_call_without_an_id_is_no_particular_one() -> None:
+    nameless = codex("response_item", type="function_call", name="shell", arguments="{}")
+    assert intent("codex", PROMPT["codex"], SAYS["codex"], nameless, RESULT["codex"], call="") == ""
 
 
 def test_what_claude_did_not_say_itself_does_not_count() -> None:

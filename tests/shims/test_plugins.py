@@ -276,6 +276,9 @@ def test_opencode_sends_what_the_model_says_in_the_step_that_calls(places: Place
       await part("p3", "text", "");
       await says("p3", "I will ");
       await says("p3", "push");
+      await says("p2", "another thought");
+      await call();
+      await part("p3", "text", "I will push");
       await call();
       await part("p4", "step-start");
       await call();
@@ -295,7 +298,7 @@ def test_opencode_sends_what_the_model_says_in_the_step_that_calls(places: Place
         subprocess.run(["node", "--input-type=module", "-e", host, plugin], capture_output=True, timeout=60, check=True)
     bodies = [json.loads(request.partition(b"\n")[2]) for request in received]
     intents = [body["intent"] for body in bodies if body["event"] == "tool.execute.before"]
-    assert intents == ["", "I will push", "", "x" * 10_000, "", ""]
+    assert intents == ["", "I will push", "I will push", "", "x" * 10_000, "", ""]
 
 
 def test_hermes_observers_never_raise(places: Places) -> None:
