@@ -11,7 +11,8 @@ from functools import cache
 
 from msgspec import Struct
 
-from reflexd.shell import programs
+from reflexd.shell import programs, wraps
+from reflexd.shell.known import BUILTINS
 from reflexd.shell.tables import table
 from reflexd.types import (
     Command,
@@ -34,6 +35,9 @@ _LEAVING = frozenset({"push", "connect", "send", "change", "destroy", "install"}
 _HERE: frozenset[Place] = frozenset(
     {"workspace", "workspace_root", "disposable", "scratch", "recoverable", "downloaded"}
 )
+_AWAY: frozenset[Place] = frozenset({"credentials", "dotenv", "elsewhere", "service", "production", "device"})
+_CARRYING = frozenset({"bash", "sh", "find", "fd", "xargs", "parallel", "env"})
+"""Programs that run others, which are commands of their own."""
 _LOCAL = frozenset({"read", "write", "delete", "move", "attributes", "exec", "discard"})
 
 
@@ -52,8 +56,7 @@ def confined(tool: Tool, facts: Facts, context: Context) -> bool:
         case Read() | Search() | Write() | Edit() | Patch():
             return all(map(_stays, facts.effects))
         case Shell():
-            known = all(_name(command) in programs.known() and not _reaches(command) for command in facts.commands)
-            return bool(facts.commands) and known and all(map(_stays, facts.effects))
+            return bool(facts.commands) and all(map(_ordinary, facts.commands)) and all(map(_stays, facts.effects))
         case Other():
             return not facts.effects and not facts.commands
         case Mcp():
@@ -69,6 +72,15 @@ def leaves(tool: Tool, facts: Facts) -> bool:
     if any(map(_reaches, facts.commands)):
         return True
     return not isinstance(tool, Read | Search | Write | Edit | Patch | Shell | Other)
+
+
+def _ordinary(command: Command) -> bool:
+    """Proved to only look, or a known program that reaches no other machine. What a wrapper wraps is a command too."""
+    if command.read_only:
+        return True
+    name = _name(command)
+    known = name in programs.known() or name in BUILTINS or name in wraps.rows() or name in _CARRYING
+    return known and not _reaches(command)
 
 
 def _reaches(command: Command) -> bool:
@@ -90,4 +102,6 @@ def _name(command: Command) -> str:
 
 
 def _stays(effect: Effect) -> bool:
+    if effect.kind == "read":  # rules have seen to secrets
+        return _AWAY.isdisjoint(effect.places)
     return effect.kind in _LOCAL and not _HERE.isdisjoint(effect.places)

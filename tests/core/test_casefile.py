@@ -93,6 +93,13 @@ def test_any_text_gives_words(text: str) -> None:
     [
         (Shell("ls"), True),
         (Shell("pytest -q && touch a.txt"), True),
+        (Shell("find . -name '*.py' | xargs grep -n x | head -3"), True),
+        (Shell("timeout 5 pytest -q"), True),
+        (Shell("cat ~/notes.txt && touch a"), True),
+        (Shell("timeout 5 nobody-knows-this --at-all"), False),
+        (Shell("find . -name x -exec nobody-knows-this {} +"), False),
+        (Shell("bash -c 'nobody-knows-this'"), False),
+        (Shell("cat ~/.aws/credentials && touch a"), False),
         (Shell("git add -A && git commit -m x"), True),
         (Shell("cp a /etc/x"), False),
         (Shell("git push origin feature"), False),

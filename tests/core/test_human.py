@@ -15,7 +15,7 @@ from reflexd.core.facts import facts
 from reflexd.core.human import why_human
 from reflexd.core.policy import shipped
 from reflexd.judge.fixed import answers
-from reflexd.types import Context, Decision, Judged, Mcp, Origin, Shell, Tool, ToolCall
+from reflexd.types import Context, Decision, Finding, Judged, Mcp, Origin, Shell, Tool, ToolCall, Verdict
 from tests.gate.mutators import EVERY, applies, mutated
 
 CASES = [json.loads(line) for line in (Path(__file__).parent / "human.jsonl").read_text().splitlines()]
@@ -72,3 +72,15 @@ def test_tools_of_servers_are_told_by_their_words(tool: Tool) -> None:
 def test_a_model_may_approve_plain_work(command: str) -> None:
     """Else the class would be everything, and the test above could not fail."""
     assert approvable(Shell(command))
+
+
+def test_what_may_leave_a_tainted_session_is_a_persons_whatever_gate_asked() -> None:
+    """Its own gate is marked; this holds where another one spoke alone."""
+    tool = Shell("git push origin feature")
+    context = structs.replace(CONTEXT, taint=("a page",))
+    found = facts(tool, context)
+    asked = Verdict(
+        Decision.ASK, decided_by="gate", rule="judge-blast", findings=(Finding("judge-blast", Decision.ASK, "x"),)
+    )
+    assert "tainted" in why_human(tool, found, context, asked, shipped())
+    assert why_human(tool, found, CONTEXT, asked, shipped()) == ""
