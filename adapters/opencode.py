@@ -210,7 +210,9 @@ def _tool(name: str, args: Raw) -> Tool:
 def _prompt(output: Raw) -> str:
     said = anything(output) if output else {}
     parts = said.get("parts") if isinstance(said, dict) else None
-    texts = [part.get("text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    # What opencode adds itself (a named file's contents, its reminders) it marks as synthetic.
+    written = [p for p in parts if isinstance(p, dict) and not p.get("synthetic")] if isinstance(parts, list) else []
+    texts = [part.get("text") for part in written]
     return "\n".join(text for text in texts if isinstance(text, str))
 
 

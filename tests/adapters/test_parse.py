@@ -355,6 +355,28 @@ def test_a_prompt_is_what_was_typed() -> None:
         assert prompt.text == text
 
 
+def test_what_opencode_adds_to_a_prompt_was_not_typed() -> None:
+    parts = [{"type": "text", "text": "look"}, {"type": "text", "text": "a file's contents", "synthetic": True}, None]
+    payload = json.dumps({"event": "chat.message", "output": {"parts": parts}}).encode()
+    prompt = ADAPTERS["opencode"].parse("chat.message", payload)
+    assert isinstance(prompt, Prompt)
+    assert prompt.text == "look"
+
+
+@pytest.mark.parametrize(
+    ("agent", "event", "call"),
+    [
+        ("opencode", "tool.execute.before", {"input": {"tool": "bash"}, "output": {"args": {"command": "ls"}}}),
+        ("hermes", "pre_tool_call", {"payload": {"tool_name": "terminal", "args": {"command": "ls"}}}),
+    ],
+)
+def test_what_a_plugin_heard_comes_with_the_call(agent: Agent, event: str, call: dict[str, object]) -> None:
+    for said in ({"intent": "I look"}, {}):
+        parsed = ADAPTERS[agent].parse(event, json.dumps({"event": event, **call, **said}).encode())
+        assert isinstance(parsed, ToolCall)
+        assert parsed.intent == said.get("intent", "")
+
+
 def test_of_a_key_given_twice_the_last_one_counts_as_in_the_agents() -> None:
     payload = b'{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"id","command":"rm -rf ~"}}'
     event = ADAPTERS["claude"].parse("PreToolUse", payload)
