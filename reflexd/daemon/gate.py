@@ -28,6 +28,7 @@ from reflexd.core.past import traces
 from reflexd.daemon import peers
 from reflexd.daemon.asked import Asked
 from reflexd.daemon.conversations import Conversations
+from reflexd.daemon.instructing import Instructing
 from reflexd.daemon.journal import Journal, new_id
 from reflexd.daemon.judging import Judging, Undecided
 from reflexd.daemon.lane import Lane
@@ -49,6 +50,7 @@ from reflexd.types import (
     Decision,
     Guarded,
     Origin,
+    Prompt,
     Reply,
     SessionEnd,
     Spawn,
@@ -94,11 +96,12 @@ class Gate:
         self._parking = parking
         self._asked = Asked()
         self._subagents = Subagents()
+        self._instructing = Instructing(base, judging.judge, lane)
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with rules that repositories bring along."""
-        return self._ruler.faults
+        """What is wrong with rules that repositories bring along, and with the user's own instructions."""
+        return (*self._ruler.faults, *self._instructing.faults)
 
     async def answer(self, request: Request) -> Reply:
         head = request.header
@@ -201,7 +204,7 @@ class Gate:
         elif isinstance(ruled.event, SessionEnd):
             self._underway.forget(_session(ruled.event.origin))
         if hook.event not in hook.adapter.GUARDED:
-            return self._let_go(hook, ruled)
+            return await self._added(hook, ruled, force) or self._let_go(hook, ruled)
         can_ask = ruled.verdict.decision is Decision.ASK and await self._can_ask(hook, ruled)
         verdict = self._keep(hook, ruled, can_ask)
         if can_ask:
@@ -290,6 +293,13 @@ class Gate:
                 log.warning("%s %s: %s", hook.adapter.NAME, hook.event, why)
                 verdict = Verdict(Decision.PASS, why, "changed", id=new_id())
                 self._journal.append(row(hook.adapter.NAME, hook.event, Ruled(verdict, "enforce", event)))
+
+    async def _added(self, hook: Hook, ruled: Ruled, force: InForce) -> Reply | None:
+        """What the user wants said with a prompt like this one, where the agent takes it."""
+        if not isinstance(ruled.event, Prompt) or hook.event not in hook.adapter.INJECTS or ruled.mode == "off":
+            return None
+        text = (await self._instructing.added(ruled.event, force.settings, hook.ends)).text
+        return hook.adapter.inject(hook.event, text) if text else None
 
     def _let_go(self, hook: Hook, ruled: Ruled) -> Reply:
         if ruled.verdict.decided_by in UNRULED:
