@@ -62,6 +62,12 @@ def intent(agent: Agent, data: bytes, call: str) -> str:
     return said if current or made else ""
 
 
+def lag(agent: Agent, data: bytes, call: str) -> bool:
+    """Whether the records do not show the call with this id yet, though they will. Never raises."""
+    read = READERS.get(agent)
+    return read is not None and call != "" and Turn("call", call) not in _turns(read, data)
+
+
 def _turns(read: Callable[[dict[str, Any]], Iterator[Turn]], data: bytes) -> Iterator[Turn]:
     for line in data.split(b"\n"):
         if not line.startswith(b"{"):

@@ -18,7 +18,7 @@ from reflexd.types import Context, Guarded, Origin, Prompt, Said, SessionEnd, Su
 
 T = TypeVar("T")
 
-WAITS_S = (0.0, 0.06, 0.12)
+WAITS_S = (0.0, 0.06, 0.12, 0.2)
 SESSIONS_MAX = 256
 PROMPT_MAX, INTENT_MAX, CALL_MAX, CALLS_MAX = 2000, 1000, 200, 8
 
@@ -74,8 +74,11 @@ def _intent(origin: Origin, call: str) -> str:
     path = records.place(origin.agent, origin.transcript, origin.subagent)
     for wait_s in WAITS_S if path else ():
         time.sleep(wait_s)
-        if words := records.intent(origin.agent, tail(path), call):
+        data = tail(path)
+        if words := records.intent(origin.agent, data, call):
             return words
+        if not records.lag(origin.agent, data, call):
+            break  # it is on record, and nothing was said
     return ""
 
 

@@ -95,7 +95,7 @@ class Subagents:
                         each.done, each.until = now, now + DONE_S
             case ToolResult(origin, _, Spawn(), call, _, failed) if call:
                 self._returned(origin, call, failed, now)
-            case Prompt(origin):
+            case Prompt(origin) if not origin.subagent:  # Codex tells of a subagent's task as a prompt too
                 self.changed(origin)
             case SessionEnd(origin):
                 self._sessions.pop(_session(origin), None)

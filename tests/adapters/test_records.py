@@ -158,3 +158,15 @@ keys = st.sampled_from(["type", "message", "payload", "content", "role", "text",
 @given(st.sampled_from(WRITING), st.lists(st.dictionaries(keys, values | keys), max_size=6))
 def test_rows_of_any_shape_are_read(agent: Agent, rows: list[Row]) -> None:
     assert isinstance(intent(agent, *rows), str)
+
+
+@pytest.mark.parametrize("agent", WRITING)
+def test_records_lag_until_they_show_the_call(agent: Agent) -> None:
+    rows = [json.dumps(row).encode() for row in (PROMPT[agent], SAYS[agent], CALLS[agent])]
+    assert records.lag(agent, b"\n".join(rows[:2]), "c1")
+    assert not records.lag(agent, b"\n".join(rows), "c1")
+    assert not records.lag(agent, b"", "")
+
+
+def test_agents_without_records_never_lag() -> None:
+    assert not records.lag("hermes", b"", "c1")
