@@ -3,7 +3,9 @@
 Rule 1: nothing waits in here. The first time a call is told to come again; so it is until the judge is done.
 Rule 2: an approval is for the identical call, once, within a few minutes; the gate has found again by then that nobody
 but a model has to approve it, since core.human is asked before every look in here.
-Rule 3: it is memory alone. A restart forgets what was approved, never more.
+Rule 3: what was not approved holds for the same command with other numbers in it too, as long as all else is the same;
+an approval never does.
+Rule 4: it is memory alone. A restart forgets what was approved, never more.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from reflexd import paths
 from reflexd.core import casefile
 from reflexd.core.casefile import Case as Told
 from reflexd.core.human import why_human
+from reflexd.core.template import template
 from reflexd.daemon.judging import Undecided
 from reflexd.daemon.private import key_file
 from reflexd.errors import ReflexError
@@ -28,7 +31,7 @@ from reflexd.judge.second.judge import SecondJudge
 from reflexd.judge.second.opinion import Opinion
 from reflexd.judge.second.settings import SecondSettings
 from reflexd.judge.second.tiers import SecondFailed
-from reflexd.types import Decision, Verdict
+from reflexd.types import Decision, Shell, Verdict
 
 PARKED_MAX = 128
 APPROVED_S = 300.0
@@ -49,6 +52,7 @@ class Parking:
         cases.version()  # read now, not while the first call waits
         self._base = base
         self._parked: OrderedDict[bytes, _Parked] = OrderedDict()
+        self._refused: OrderedDict[bytes, tuple[float, Opinion]] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
         self._judge: tuple[SecondSettings | None, SecondJudge | None] = (None, None)
 
@@ -69,6 +73,9 @@ class Parking:
             del self._parked[key]
             parked = None
         if parked is None:
+            at, refused = self._refused.get(_alike(call, told), (0.0, None))
+            if refused is not None and now - at < ANSWERED_S:
+                return self._answered(key, refused, asked)
             self._begin(key, call, told, settings)
             return structs.replace(asked, reason=f"{asked.reason}; {_LATER}")
         if parked.opinion is None:
@@ -94,12 +101,17 @@ class Parking:
         state = casefile.state(call.event.tool, call.facts, call.context, told)
         case = cases.case(state, told.said.prompt, told.said.intent, call.verdict.reason, told.envelope)
         origin = call.event.origin
-        task = asyncio.ensure_future(self._look(key, case, f"{origin.agent}:{origin.session}", settings))
+        look = self._look(key, _alike(call, told), case, f"{origin.agent}:{origin.session}", settings)
+        task = asyncio.ensure_future(look)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _look(self, key: bytes, case: cases.Case, session: str, settings: SecondSettings) -> None:
+    async def _look(self, key: bytes, alike: bytes, case: cases.Case, session: str, settings: SecondSettings) -> None:
         opinion = await self._judge_of(settings).consider(case, session)
+        if opinion.sure and opinion.verdict != "approve":
+            self._refused[alike] = (time.monotonic(), opinion)
+            while len(self._refused) > PARKED_MAX:
+                self._refused.popitem(last=False)
         if (parked := self._parked.get(key)) is not None:
             parked.opinion, parked.at = opinion, time.monotonic()
 
@@ -122,6 +134,21 @@ _LATER = "a stronger judge looks at it: go on with other work, then try the same
 
 def _holds_s(opinion: Opinion) -> float:
     return APPROVED_S if opinion.verdict == "approve" else ANSWERED_S
+
+
+def _alike(call: Undecided, told: Told) -> bytes:
+    """What must be the same for a refusal to fit: the command's template, where it runs and what for, the kinds of its
+    effects and their places, the code that it runs, the taint, and every version that had a say."""
+    tool, context, facts = call.event.tool, call.context, call.facts
+    if isinstance(tool, Shell):
+        tool = structs.replace(tool, command=template(tool.command))
+    effects = sorted({(effect.kind, effect.places) for effect in facts.effects})
+    whole = (
+        (call.event.tool_name, tool, context.cwd, context.taint, effects, facts.sources),
+        (told.said.prompt, told.project, told.branch, told.envelope),
+        (call.policy.version, cases.version(), call.verdict.rule),
+    )
+    return hashlib.sha256(msgspec.msgpack.encode(whole)).digest()
 
 
 def _key(call: Undecided, told: Told) -> bytes:

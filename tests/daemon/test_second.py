@@ -109,9 +109,23 @@ def test_a_refusal_gives_its_reason_and_is_not_asked_about_again(short_home: str
             row = settled(daemon)
             assert (row.decision, row.decided_by) == ("deny", "second")
             assert "not what was asked" in row.reason
-            daemon.bash(CALL)
-            assert rows(daemon)[0].decision == "deny"
+            for again in (CALL, "git push origin feature"):
+                daemon.bash(again)
+                assert rows(daemon)[0].decision == "deny"
             assert len(model.bodies) == 1
+
+
+def test_a_refusal_holds_for_other_numbers_and_an_approval_does_not(short_home: str) -> None:
+    for said, sent in (('{"verdict": "deny", "reason": "no"}', 1), (APPROVE, 2)):
+        with Model(said) as model:
+            configure(short_home, model)
+            with Daemon(short_home) as daemon:
+                settled(daemon, "gh pr edit 12 --title x")
+                daemon.bash("gh pr edit 13 --title x")
+                until(lambda model=model, sent=sent: len(model.bodies) == sent, "what is sent")
+                assert rows(daemon)[0].decision == ("deny" if sent == 1 else "ask")
+                daemon.bash("gh pr edit 12 --title y")
+                assert rows(daemon)[0].decision == "ask"
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ REASON_MAX = 300
 
 
 class Opinion(Struct, frozen=True):
-    """`human`: a person decides, and `reason` says why."""
+    """`human`: a person decides, and `reason` says why. `sure`: a judge said so itself, in the form asked for."""
 
     verdict: Literal["approve", "deny", "human"]
     reason: str = ""
+    sure: bool = False
 
 
 def read(text: str) -> Opinion:
@@ -32,7 +33,7 @@ def read(text: str) -> Opinion:
     verdict, reason = found["verdict"], found["reason"]
     if verdict not in ("approve", "deny", "human") or not isinstance(verdict, str) or not isinstance(reason, str):
         return Opinion("human", "the stronger judge's answer has other values than it was asked for")
-    return Opinion(verdict, "".join(c if c.isprintable() else " " for c in reason[:REASON_MAX]))
+    return Opinion(verdict, "".join(c if c.isprintable() else " " for c in reason[:REASON_MAX]), True)
 
 
 class _Pairs(list[tuple[str, object]]):

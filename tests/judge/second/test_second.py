@@ -38,7 +38,7 @@ def consider(judge: SecondJudge, case: cases.Case = CASE, session: str = "s") ->
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 def test_an_endpoint_of_each_kind_is_asked_with_the_static_part_first(kind: Any) -> None:
     with Model(APPROVE) as model:
-        assert consider(judge(Tier(kind, model.url, "m"))) == Opinion("approve", "plain work")
+        assert consider(judge(Tier(kind, model.url, "m"))) == Opinion("approve", "plain work", True)
         body = model.bodies[0].decode()
         assert body.index("You decide whether") < body.index("git push")
         assert "the-key" in " ".join(model.headers[0].values())
@@ -117,7 +117,7 @@ def test_one_that_errs_or_stalls_approves_nothing_and_the_next_is_asked(status: 
     with Model(APPROVE, status, wait_s) as bad, Model('{"verdict": "deny", "reason": "no"}') as good:
         tiers = (Tier("openai", bad.url, "m", timeout_s=0.5), Tier("anthropic", good.url, "m"))
         assert consider(judge(tiers[0])).verdict == "human"
-        assert consider(judge(*tiers)) == Opinion("deny", "no")
+        assert consider(judge(*tiers)) == Opinion("deny", "no", True)
 
 
 def test_one_that_is_not_sure_passes_on_to_the_next() -> None:
