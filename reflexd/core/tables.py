@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reflexd.core import confine, human, questions, verbs
+from reflexd.core import alike, confine, human, questions, verbs
 from reflexd.core.policy import shipped
 from reflexd.shell import dbclients, gitkeys, places, programs, realms, sqlwords, urls, wraps
 
@@ -12,7 +12,7 @@ def load() -> None:
     programs.known()
     programs.find_row("")
     questions.shipped()
-    for module in (confine, gitkeys, human, places, realms, sqlwords, urls, verbs):
+    for module in (alike, confine, gitkeys, human, places, realms, sqlwords, urls, verbs):
         module.data()
     dbclients.file()
     wraps.rows()

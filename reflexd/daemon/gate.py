@@ -25,7 +25,7 @@ from reflexd.control import CheckRequest, CheckResult, hook_payload
 from reflexd.core import repeats, tables
 from reflexd.core.decide import undecided
 from reflexd.core.past import traces
-from reflexd.daemon import peers
+from reflexd.daemon import peers, subagents
 from reflexd.daemon.asked import Asked
 from reflexd.daemon.conversations import Conversations
 from reflexd.daemon.instructing import Instructing
@@ -196,8 +196,7 @@ class Gate:
     async def _check(self, hook: Hook) -> Reply:
         force = self._standing.in_force
         ruled = await self._judged(await self._ruled(hook, force), force, hook.ends)
-        why = self._subagents.repeated(ruled.event, hook.began)
-        ruled = structs.replace(ruled, verdict=repeats.held(ruled.verdict, why, ruled.mode))
+        ruled = await self._repeated(ruled, hook, force)
         self._note(hook, ruled)
         if isinstance(ruled.event, ToolResult):
             await self._ended(hook, ruled.event)
@@ -214,6 +213,17 @@ class Gate:
         if verdict.decision is not Decision.DENY:
             self._let_run(hook, ruled)
         return hook.adapter.render(hook.event, verdict, can_ask)
+
+    async def _repeated(self, ruled: Ruled, hook: Hook, force: InForce) -> Ruled:
+        """A subagent's task that is running or done is held back; any doubt lets it go on."""
+        event, now = ruled.event, time.monotonic()
+        why = self._subagents.repeated(event, now)
+        others = () if why else self._subagents.others(event, now)
+        if others and isinstance(event, ToolCall) and isinstance(event.tool, Spawn):
+            texts = [task.task for task in others]
+            same = await self._judging.same_task(event.tool.task, texts, force.settings, hook.ends)
+            why = f"as it seems, {subagents.why(others[same], now)}" if same is not None else ""
+        return structs.replace(ruled, verdict=repeats.held(ruled.verdict, why, ruled.mode)) if why else ruled
 
     async def _judged(self, ruled: Ruled, force: InForce, ends: float) -> Ruled:
         """With what a judge says of it, where no rule decided and somebody is to be asked."""

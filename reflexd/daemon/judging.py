@@ -12,19 +12,20 @@ import asyncio
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from msgspec import Struct, structs
 
 from reflexd import paths
-from reflexd.core import casefile, gates, questions
+from reflexd.core import alike, casefile, gates, questions
 from reflexd.core.casefile import Case
 from reflexd.core.decide import judged
 from reflexd.core.policy import Policy
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.private import key_file
 from reflexd.errors import ReflexError
+from reflexd.guard.redact import redact_head
 from reflexd.judge.engine import Ask, EngineJudge
 from reflexd.judge.fixed import FixedJudge
 from reflexd.judge.remote import RemoteJudge
@@ -46,6 +47,7 @@ from reflexd.types import (
 
 JUDGE_S = 3.0
 LOOK_S = 0.5
+SAME_S = 1.5
 LEFT_S = 0.25  # of a call's time, for what comes after the judge
 KEPT_S = 600.0
 KEPT_MAX = 512
@@ -87,6 +89,19 @@ class Judging:
         if self._judge[0] is not settings:
             self._judge = (settings, self._made(settings))
         return self._judge[1]
+
+    async def same_task(self, task: str, others: Sequence[str], settings: Settings, ends: float) -> int | None:
+        """Which of `others` a subagent's new task is in other words, as far as the judge is sure; None for none."""
+        judge = self.judge(settings)
+        if judge is None or not others:
+            return None
+        request = alike.asked(redact_head(task, alike.TASK_SHOWN), [redact_head(o, alike.TASK_SHOWN) for o in others])
+        left = min(SAME_S, ends - time.monotonic() - LEFT_S)
+        try:
+            async with asyncio.timeout(max(left, 0)):
+                return alike.chosen(others, await judge.ask(request, left))
+        except Exception:  # it saves work and guards nothing
+            return None
 
     def notes(self, settings: Settings) -> tuple[str, ...]:
         """What a person should know about the judge, a line each."""

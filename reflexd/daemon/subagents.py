@@ -62,8 +62,16 @@ class Subagents:
         key = repeats.key(event.tool, event.origin.cwd)
         for task in reversed(self._tasks(event.origin)):
             if key and task.key == key and task.until > now and not (event.call_id and task.call == event.call_id):
-                return _why(task, now)
+                return why(task, now)
         return ""
+
+    def others(self, event: object, now: float) -> tuple[Task, ...]:
+        """The tasks of the session that a call which spawns might mean in other words."""
+        if not isinstance(event, ToolCall) or not isinstance(event.tool, Spawn):
+            return ()
+        if not repeats.key(event.tool, event.origin.cwd):
+            return ()
+        return tuple(task for task in self._tasks(event.origin) if task.until > now and task.call != event.call_id)
 
     def began(self, event: ToolCall, now: float) -> None:
         """A call that nothing holds back is about to run; not for one that a person is asked about."""
@@ -125,7 +133,7 @@ class Subagents:
         return self._sessions.get(_session(origin), [])
 
 
-def _why(task: Task, now: float) -> str:
+def why(task: Task, now: float) -> str:
     named = f" (subagent {one_line(task.id)[:NAME_MAX]})" if task.id and task.sure else ""
     if task.done:
         ago = _minutes(now - task.done)

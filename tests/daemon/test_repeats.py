@@ -8,7 +8,7 @@ import pytest
 
 from reflexd.daemon.journal import Row
 from tests.daemon.running import Daemon
-from tests.daemon.test_judging import settings
+from tests.daemon.test_judging import fixed, settings
 
 TASK = "Find every caller of the old parser and list them"
 
@@ -55,3 +55,30 @@ def test_one_that_failed_may_be_given_again(daemon: Daemon) -> None:
     given = {"tool_name": "Task", "tool_input": {"prompt": TASK}, "tool_use_id": "c1", "error": "it broke"}
     event(daemon, "PostToolUseFailure", **given)
     assert spawn(daemon, TASK, "c2").decision == "pass"
+
+
+def test_a_judge_tells_the_same_task_in_other_words(short_home: str) -> None:
+    settings(short_home, fixed('answers = { same = "0" }'))
+    with Daemon(short_home) as daemon:
+        assert spawn(daemon, TASK, "c1").decision == "pass"  # there is nothing to compare it with
+        again = spawn(daemon, "List all places where the previous parser is still called", "c2")
+        assert (again.decision, again.decided_by) == ("deny", "repeat")
+        assert "as it seems" in again.reason
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        'answers = { same = "none" }',
+        'answers = { same = { "0" = 0.8, none = 0.2 } }',
+        'none = "unavailable"',
+        "wait_s = 30",
+    ],
+)
+def test_any_doubt_lets_it_go_on(short_home: str, answers: str) -> None:
+    settings(short_home, fixed(answers))
+    with Daemon(short_home) as daemon:
+        spawn(daemon, TASK, "c1")
+        row = spawn(daemon, "List all places where the previous parser is still called", "c2")
+        assert row.decided_by != "repeat"
+        assert "bug: " not in daemon.log(), daemon.log()
