@@ -48,6 +48,13 @@ def until(true: Callable[[], Any]) -> Any:
     return found
 
 
+def same(one: Any, other: Any) -> bool:
+    """Answers that differ by rounding alone."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return one == (pytest.approx(other, abs=1e-5) if isinstance(other, float) else other)
+
+
 @pytest.fixture
 def model(world: World) -> str:
     """In the user's own directory of models."""
@@ -107,7 +114,7 @@ def test_a_model_is_used_killed_and_left(world: World, model: str) -> None:
         answered += 1
     assert answered > 5
     again = json.loads(world.ctl("decide", "-", "--json", stdin=REQUEST).stdout)
-    assert again["answers"] == raw["answers"]
+    assert same(again["answers"], raw["answers"])  # one of them from a kept state, the other not
 
     # the daemon is killed, and the engine goes with it
     pid = engine(world).pid
