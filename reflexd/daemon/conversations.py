@@ -77,8 +77,8 @@ def _intent(origin: Origin, call: str) -> str:
         data = tail(path)
         if words := records.intent(origin.agent, data, call):
             return words
-        if not records.lag(origin.agent, data, call):
-            break  # it is on record, and nothing was said
+        if not data or not records.lag(origin.agent, data, call):
+            break  # there are no records, or the call is on them and nothing was said
     return ""
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from reflexd.daemon import conversations
 from reflexd.daemon.conversations import CALLS_MAX, INTENT_MAX, PROMPT_MAX, Conversations
 from reflexd.sight.records import tail
 from reflexd.types import Context, Origin, Prompt, Said, SessionEnd, Shell, SubagentStart, ToolCall
@@ -110,3 +111,14 @@ def test_a_file_of_another_users_is_not_read(tmp_path: Path) -> None:
     path = records(tmp_path / "t.jsonl", "I tidy")
     os.chown(path, 65534, 65534)
     assert tail(path) == b""
+
+
+def test_records_that_are_not_there_are_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(conversations.time, "sleep", waited.append)
+    assert Conversations().said(call(path=str(tmp_path / "missing.jsonl")), CONTEXT).intent == ""
+    assert sum(waited) == 0
+    lagging = tmp_path / "t.jsonl"
+    lagging.write_text(json.dumps({"type": "user", "message": {"role": "user", "content": "tidy"}}))
+    assert Conversations().said(call(path=str(lagging)), CONTEXT).intent == ""
+    assert 0 < sum(waited) < 0.5
