@@ -15,9 +15,9 @@ from reflexd.types import Choice, Noul, Request
 
 def test_a_version_names_the_words_in_force() -> None:
     shipped = prompt.load("markdown")
-    same = prompt.load("markdown", b'version = "1"')
-    other = prompt.load("markdown", b'version = "1"\n[texts]\nyes = "right"')
-    assert shipped.version.startswith("markdown-1-")
+    same = prompt.load("markdown", b'version = "2"')
+    other = prompt.load("markdown", b'version = "2"\n[texts]\nyes = "right"')
+    assert shipped.version.startswith("markdown-2-")
     assert same.version == shipped.version != other.version
     assert prompt.load("compact").version != shipped.version
 

@@ -17,4 +17,6 @@ def question(shown: Shown, texts: Texts) -> str:
     if shown.page:
         lines.append(shown.page)
     lines += [filled(texts.option, letter=letter, text=text).rstrip() for letter, text in shown.options]
-    return "\n".join([*lines, "", ask(shown, texts)])
+    if asked := ask(shown, texts):
+        lines += ["", asked]
+    return "\n".join(lines)
