@@ -25,7 +25,7 @@ from reflexd.core.policy import Policy
 from reflexd.daemon.lane import Lane
 from reflexd.daemon.private import key_file
 from reflexd.errors import ReflexError
-from reflexd.guard.redact import redact_head
+from reflexd.guard.redact import redact, redact_head
 from reflexd.judge.engine import Ask, EngineJudge
 from reflexd.judge.fixed import FixedJudge
 from reflexd.judge.remote import RemoteJudge
@@ -122,7 +122,8 @@ class Judging:
         tool, context = call.event.tool, call.context
         held = casefile.circumstances(tool, call.facts, context, case)
         asked = questions.shipped().fitting(casefile.slots(case))
-        request = Request(casefile.state(tool, call.facts, context, case), asked)
+        # Effects of a script that was read, and a branch's name, may hold what the call's own words do not.
+        request = Request(redact(casefile.state(tool, call.facts, context, case)), asked)
         key = _key((settings.judge, settings.engine), request, call, held)
         said = self._again(key)
         if said is None:

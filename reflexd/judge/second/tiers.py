@@ -10,10 +10,14 @@ import contextlib
 import http.client
 import json
 import os
+import selectors
 import signal
+import socket
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -69,15 +73,15 @@ def _program(tier: Tier, case: Case, key: str, timeout_s: float) -> str:
         except OSError as e:
             raise SecondFailed(f"{tier.command[0]} does not start: {e.strerror}") from e
         try:
-            out, _ = process.communicate(timeout=timeout_s)
-        except subprocess.TimeoutExpired:
+            out = _output(process, time.monotonic() + timeout_s)
+        except TimeoutError:
             raise SecondFailed(f"no answer within {timeout_s:g} s") from None
         finally:
             _end(process)
-        if process.returncode != 0:
-            raise SecondFailed(f"{tier.command[0]} ended with {process.returncode}")
         if len(out) > REPLY_MAX:
             raise SecondFailed("it said too much")
+        if process.returncode != 0:
+            raise SecondFailed(f"{tier.command[0]} ended with {process.returncode}")
         return out.decode("utf-8", "replace").strip()
 
 
@@ -86,6 +90,27 @@ KINDS: Mapping[str, Callable[[Tier, Case, str, float], str]] = {
     "anthropic": _anthropic,
     "program": _program,
 }
+
+
+def _output(process: subprocess.Popen[bytes], ends: float) -> bytes:
+    """What it prints until it ends, or little more than REPLY_MAX of it; TimeoutError once `ends` is past."""
+    out = b""
+    assert process.stdout is not None
+    with process.stdout as pipe, selectors.DefaultSelector() as ready:
+        ready.register(pipe, selectors.EVENT_READ)
+        while len(out) <= REPLY_MAX:
+            if not ready.select(max(ends - time.monotonic(), 0)):
+                raise TimeoutError
+            part = os.read(pipe.fileno(), REPLY_MAX)
+            if not part:
+                break
+            out += part
+    if len(out) <= REPLY_MAX:
+        try:
+            process.wait(max(ends - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            raise TimeoutError from None
+    return out
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -98,13 +123,18 @@ def _post(url: str, body: object, headers: dict[str, str], timeout_s: float) -> 
     parts = urlsplit(url)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=timeout_s)
+    ends = time.monotonic() + timeout_s
     try:
-        connection.request("POST", parts.path, json.dumps(body), {"content-type": "application/json", **headers})
-        response = connection.getresponse()
-        data = response.read(REPLY_MAX + 1)
-    except TimeoutError:
-        raise SecondFailed(f"no answer within {timeout_s:g} s") from None
+        connection.connect()
+        with _until(connection.sock, ends):
+            connection.request("POST", parts.path, json.dumps(body), {"content-type": "application/json", **headers})
+            response = connection.getresponse()
+            data = response.read(REPLY_MAX + 1)
+        if time.monotonic() >= ends:
+            raise TimeoutError
     except (OSError, http.client.HTTPException, ValueError) as e:
+        if isinstance(e, TimeoutError) or time.monotonic() >= ends:
+            raise SecondFailed(f"no answer within {timeout_s:g} s") from None
         raise SecondFailed(f"{parts.hostname} does not answer: {type(e).__name__}") from None
     finally:
         connection.close()
@@ -116,6 +146,24 @@ def _post(url: str, body: object, headers: dict[str, str], timeout_s: float) -> 
         return json.loads(data)
     except (ValueError, RecursionError):
         raise SecondFailed("its reply is no JSON") from None
+
+
+@contextlib.contextmanager
+def _until(sock: socket.socket, ends: float) -> Iterator[None]:
+    """Hangs up at `ends`: a socket's own timeout is for each read alone, and one that drips would hold for ever."""
+    # The plain shutdown: a TLS socket's own one also drops what the reading thread is using.
+    over = threading.Timer(max(ends - time.monotonic(), 0), _hang_up, (sock,))
+    over.daemon = True
+    over.start()
+    try:
+        yield
+    finally:
+        over.cancel()
+
+
+def _hang_up(sock: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        socket.socket.shutdown(sock, socket.SHUT_RDWR)
 
 
 def _text(take: Callable[[], object]) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,33 @@ def test_a_program_that_stalls_is_ended_with_all_that_it_started(tmp_path: Path)
         found = consider(judge(tier))
         assert found.verdict == "human"
         assert time.monotonic() - began < 30
+
+
+def test_a_program_that_says_too_much_is_ended_before_it_is_kept(tmp_path: Path) -> None:
+    with program(tmp_path, "cat /dev/zero") as tier:
+        assert "too much" in consider(judge(tier)).reason
+
+
+def test_one_that_drips_has_no_more_time_than_one_that_stalls() -> None:
+    """A byte now and then keeps a socket's own timeout from ever passing."""
+    over = threading.Event()
+
+    def drip(server: socket.socket) -> None:
+        with server.accept()[0] as peer, suppress(OSError):
+            peer.recv(1 << 16)
+            peer.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
+            while not over.wait(0.05):
+                peer.sendall(b" ")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=drip, args=(server,))
+        thread.start()
+        try:
+            tier = Tier("openai", f"http://127.0.0.1:{server.getsockname()[1]}", "m", timeout_s=0.5)
+            assert "no answer within" in consider(judge(tier)).reason
+        finally:
+            over.set()
+            thread.join()
 
 
 @pytest.mark.parametrize(
