@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import tomllib
 from typing import Annotated, Literal
 
@@ -18,9 +17,10 @@ from msgspec import Meta, Struct
 from reflexd import paths
 from reflexd.core import policy as rules
 from reflexd.core.policy import Policy
-from reflexd.errors import PolicyError
+from reflexd.errors import PolicyError, ReflexError
 from reflexd.judge.fixed import Fixed
 from reflexd.judge.second.settings import SecondSettings, fault
+from reflexd.private import owned_file
 from reflexd.types import Allow, Confidence, Device, Mode, Precision, Profile
 
 FILE_MAX = 1 << 20
@@ -67,6 +67,12 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     engine: EngineSettings = EngineSettings()
     judge: JudgeSettings = JudgeSettings()
     second: SecondSettings = SecondSettings()
+
+    @property
+    def judged_by(self) -> str:
+        """The kind of judge that is asked: none, engine, remote or fixed."""
+        kind = self.judge.kind
+        return kind if kind != "auto" else "engine" if self.engine.model else "none"
 
 
 class Sources(Struct, frozen=True):
@@ -139,27 +145,6 @@ def _line(text: str, message: str) -> int:
 def _read(path: str) -> bytes | None:
     """The file's bytes, None where it is not there."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return None
-    except OSError as e:
-        raise PolicyError(f"{path}: cannot be read: {e.strerror}") from e
-    found = os.fstat(fd)
-    if not stat.S_ISREG(found.st_mode):
-        os.close(fd)
-        raise PolicyError(f"{path}: is not a file")
-    try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise PolicyError(f"{path}: is not a file")
-        if found.st_uid not in (os.geteuid(), 0) or found.st_mode & 0o022:
-            raise PolicyError(f"{path}: others may write to it", f"chmod go-w {path}")
-        with open(fd, "rb", closefd=False) as file:
-            data = file.read(FILE_MAX + 1)
-    except OSError as e:
-        raise PolicyError(f"{path}: cannot be read: {e.strerror}") from e
-    finally:
-        os.close(fd)
-    if len(data) > FILE_MAX:
-        raise PolicyError(f"{path}: is larger than {FILE_MAX >> 20} MiB")
-    return data
+        return owned_file(path, FILE_MAX)
+    except ReflexError as e:
+        raise PolicyError(e.message, e.hint) from e

@@ -1,6 +1,7 @@
 """What a judge reads about a call: one text, with what changes least first, so that an engine keeps its beginning.
 
-Everything in it was redacted before. What the agent says about its own call is not in here (see core.questions).
+Whoever hands it on redacts it (sight.case.request). What the agent says about its own call is not in here (see
+core.questions).
 """
 
 from __future__ import annotations

@@ -18,14 +18,14 @@ from reflexd.core.decide import judged, undecided
 from reflexd.core.gates import Circumstance
 from reflexd.core.policy import Policy
 from reflexd.ctl.decide import ready
-from reflexd.daemon.private import key_file
 from reflexd.guard.redact import redact
 from reflexd.judge.fixed import FixedJudge
 from reflexd.judge.remote import RemoteJudge
+from reflexd.private import key_file
 from reflexd.settings import InForce, Settings
-from reflexd.sight.case import told
+from reflexd.sight.case import request, told
 from reflexd.sight.ruling import Ruling
-from reflexd.types import Context, Decision, Facts, Other, Request, Said, Tool, ToolCall, Verdict
+from reflexd.types import Context, Decision, Facts, Other, Said, Tool, ToolCall, Verdict
 
 WAIT_S = 60.0
 Judge = FixedJudge | RemoteJudge
@@ -37,7 +37,7 @@ class Judging:
     def __init__(self, base: str, force: InForce) -> None:
         """Raises ReflexError where the judge that is set cannot be had."""
         self._force = force
-        self.name = kind(force.settings)
+        self.name = force.settings.judged_by
         self._judge = JUDGES[self.name](base, force.settings)
         self._runner = asyncio.Runner()
 
@@ -76,19 +76,12 @@ class Judging:
         policy: Policy,
     ) -> Verdict:
         assert self._judge is not None
-        all_of_them = questions.shipped()
-        request = Request(casefile.state(tool, found, context, case), all_of_them.fitting(casefile.slots(case)))
+        asked = request(tool, found, context, case)
         began = time.monotonic()
-        answer = self._runner.run(self._judge.ask(request, WAIT_S))
+        answer = self._runner.run(self._judge.ask(asked, WAIT_S))
         ms = round((time.monotonic() - began) * 1000, 3)
-        said = gates.noted(self.name, all_of_them.version, request.questions, answer, ms)
+        said = gates.noted(self.name, questions.shipped().version, asked.questions, answer, ms)
         return judged(verdict, said, held, context, policy, self._force.settings.judge.allow)
-
-
-def kind(settings: Settings) -> str:
-    """Who judges under these settings."""
-    named = settings.judge.kind
-    return named if named != "auto" else "engine" if settings.engine.model else "none"
 
 
 def _engine(base: str, _: Settings) -> RemoteJudge:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from reflexd.daemon.bounded import put
 from reflexd.types import Event, Origin, ToolCall, ToolResult
 
 MOST = 256
@@ -18,9 +19,7 @@ class Asked:
     def put(self, event: Event | None, id: str) -> None:
         """A person was asked about this call; `id`: its verdict's."""
         if isinstance(event, ToolCall) and event.call_id:
-            self._ids[_key(event.origin, event.call_id)] = id
-            while len(self._ids) > MOST:
-                self._ids.popitem(last=False)
+            put(self._ids, _key(event.origin, event.call_id), id, MOST)
 
     def ran(self, event: ToolResult) -> str:
         """The verdict's id of the call that ran, once; empty where nobody was asked about it."""

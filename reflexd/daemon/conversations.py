@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
-from typing import TypeVar
 
 from reflexd.adapters import records
+from reflexd.daemon.bounded import put
 from reflexd.guard.redact import redact_head
 from reflexd.sight.records import tail
 from reflexd.types import Context, Guarded, Origin, Prompt, Said, SessionEnd, SubagentStart, ToolCall
-
-T = TypeVar("T")
 
 WAITS_S = (0.0, 0.06, 0.12, 0.2)
 SESSIONS_MAX = 256
@@ -36,15 +34,16 @@ class Conversations:
         match event:
             case SubagentStart(origin) if origin.subagent:
                 # To some agents a subagent is a session of its own.
-                _put(self._parents, _session(Origin(origin.agent, "", origin.subagent)), self._root(origin))
+                own = _session(Origin(origin.agent, "", origin.subagent))
+                put(self._parents, own, self._root(origin), SESSIONS_MAX)
             case Prompt(origin, text) if text.strip():
                 key = _session(origin)
-                _put(self._prompts, key, redact_head(text.strip(), PROMPT_MAX))
-                _put(self._calls, key, deque(maxlen=CALLS_MAX))
+                put(self._prompts, key, redact_head(text.strip(), PROMPT_MAX), SESSIONS_MAX)
+                put(self._calls, key, deque(maxlen=CALLS_MAX), SESSIONS_MAX)
             case ToolCall(origin, name):
                 key = _session(origin)
                 if key not in self._calls:
-                    _put(self._calls, key, deque(maxlen=CALLS_MAX))
+                    put(self._calls, key, deque(maxlen=CALLS_MAX), SESSIONS_MAX)
                 self._calls[key].append(f"{name}: {call}".replace("\n", " ")[:CALL_MAX])
             case SessionEnd(origin):
                 for kept in (self._prompts, self._calls):
@@ -84,10 +83,3 @@ def _intent(origin: Origin, call: str) -> str:
 
 def _session(origin: Origin) -> str:
     return f"{origin.agent}:{origin.session}:{origin.subagent}"
-
-
-def _put(kept: OrderedDict[str, T], key: str, value: T) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > SESSIONS_MAX:
-        kept.popitem(last=False)

@@ -220,7 +220,7 @@ class Gate:
         why = self._subagents.repeated(event, now)
         others = () if why else self._subagents.others(event, now)
         if others and isinstance(event, ToolCall) and isinstance(event.tool, Spawn):
-            texts = [task.task for task in others]
+            texts = [task.shown for task in others]
             same = await self._judging.same_task(event.tool.task, texts, force.settings, hook.ends)
             why = f"as it seems, {subagents.why(others[same], now)}" if same is not None else ""
         return structs.replace(ruled, verdict=repeats.held(ruled.verdict, why, ruled.mode)) if why else ruled
@@ -234,7 +234,7 @@ class Gate:
             return ruled
         call = Undecided(event, facts, context, policy, ruled.verdict)
         verdict, told = await self._judging.rule(call, force.settings, ends)
-        if context.profile == "autonomous":
+        if told is not None and context.profile == "autonomous":
             verdict = self._parking.rule(structs.replace(call, verdict=verdict), told, force.settings.second)
         return structs.replace(ruled, verdict=verdict)
 

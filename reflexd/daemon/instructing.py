@@ -17,12 +17,12 @@ from reflexd import paths
 from reflexd.core import instructions
 from reflexd.core.instructions import Added, Instruction
 from reflexd.daemon.lane import Lane
-from reflexd.daemon.private import owned_file
 from reflexd.errors import ReflexError
 from reflexd.guard.redact import redact_head
-from reflexd.judge.values import Judge
+from reflexd.judge.values import Judge, answered
+from reflexd.private import owned_file
 from reflexd.settings import Settings
-from reflexd.types import NoAnswer, Prompt, Request, Response
+from reflexd.types import Prompt
 
 SOURCE = "~/.config/reflex/instructions"
 FILES_MAX = 64
@@ -64,7 +64,8 @@ class Instructing:
         judge = self._judge(settings) if asked else None
         if judge is not None:
             request = instructions.request(asked, redact_head(prompt.strip(), instructions.PROMPT_MAX), cwd)
-            held += instructions.chosen(asked, await _answered(judge, request, ends))
+            left_s = min(JUDGE_S, ends - time.monotonic() - LEFT_S)
+            held += instructions.chosen(asked, await answered(judge, request, left_s))
         return instructions.added(each for each in found if each in held)
 
 
@@ -93,16 +94,3 @@ def read(base: str) -> tuple[tuple[Instruction, ...], tuple[str, ...]]:
         except ReflexError as e:
             faults.append(f"{e.message} (it is not used)")
     return tuple(found), tuple(faults)
-
-
-async def _answered(judge: Judge, request: Request, ends: float) -> Response | NoAnswer:
-    left_s = min(JUDGE_S, ends - time.monotonic() - LEFT_S)
-    if left_s <= 0:
-        return NoAnswer("timeout", "no time was left")
-    try:
-        async with asyncio.timeout(left_s + LEFT_S / 2):
-            return await judge.ask(request, left_s)
-    except TimeoutError:
-        return NoAnswer("timeout", f"no answer within {left_s:.1f} s")
-    except Exception as e:
-        return NoAnswer("error", type(e).__name__)

@@ -22,16 +22,17 @@ from reflexd.core import alike, casefile, gates, questions
 from reflexd.core.casefile import Case
 from reflexd.core.decide import judged
 from reflexd.core.policy import Policy
+from reflexd.daemon.bounded import put
 from reflexd.daemon.lane import Lane
-from reflexd.daemon.private import key_file
 from reflexd.errors import ReflexError
-from reflexd.guard.redact import redact, redact_head
+from reflexd.guard.redact import redact_head
 from reflexd.judge.engine import Ask, EngineJudge
 from reflexd.judge.fixed import FixedJudge
 from reflexd.judge.remote import RemoteJudge
-from reflexd.judge.values import Judge
+from reflexd.judge.values import Judge, answered
+from reflexd.private import key_file
 from reflexd.settings import EngineSettings, JudgeSettings, Settings
-from reflexd.sight.case import told
+from reflexd.sight.case import request, told
 from reflexd.types import (
     Context,
     Decision,
@@ -40,7 +41,6 @@ from reflexd.types import (
     Judged,
     NoAnswer,
     Request,
-    Response,
     Said,
     Verdict,
 )
@@ -61,6 +61,13 @@ class Undecided(Struct, frozen=True):
     context: Context
     policy: Policy
     verdict: Verdict
+
+
+class Told(Struct, frozen=True):
+    """What is known of one call, and what a judge is asked about it: all of it redacted."""
+
+    case: Case
+    request: Request
 
 
 class Judging:
@@ -91,17 +98,13 @@ class Judging:
         return self._judge[1]
 
     async def same_task(self, task: str, others: Sequence[str], settings: Settings, ends: float) -> int | None:
-        """Which of `others` a subagent's new task is in other words, as far as the judge is sure; None for none."""
+        """Which of `others` (redacted) a subagent's new task is in other words, as far as the judge is sure; None for
+        none."""
         judge = self.judge(settings)
         if judge is None or not others:
             return None
-        request = alike.asked(redact_head(task, alike.TASK_SHOWN), [redact_head(o, alike.TASK_SHOWN) for o in others])
-        left = min(SAME_S, ends - time.monotonic() - LEFT_S)
-        try:
-            async with asyncio.timeout(max(left, 0)):
-                return alike.chosen(others, await judge.ask(request, left))
-        except Exception:  # it saves work and guards nothing
-            return None
+        asked = alike.asked(redact_head(task, alike.TASK_SHOWN), others)
+        return alike.chosen(others, await answered(judge, asked, min(SAME_S, ends - time.monotonic() - LEFT_S)))
 
     def notes(self, settings: Settings) -> tuple[str, ...]:
         """What a person should know about the judge, a line each."""
@@ -109,55 +112,52 @@ class Judging:
         said = judge.says() if judge is not None else ""
         return (said,) if said else ()
 
-    async def rule(self, call: Undecided, settings: Settings, ends: float) -> tuple[Verdict, Case]:
-        """The verdict with what the judge of `settings` says, and what he was told.
+    async def rule(self, call: Undecided, settings: Settings, ends: float) -> tuple[Verdict, Told | None]:
+        """The verdict with what the judge of `settings` says, and what he was told; None where there is no judge.
 
         `ends`: when the call's time is over, monotonic.
         """
         judge = self.judge(settings)
         if judge is None:
-            return call.verdict, Case("", whole=False)
+            return call.verdict, None
         began = time.monotonic()
-        case = await self._case(call, settings, min(LOOK_S, ends - began))
-        tool, context = call.event.tool, call.context
-        held = casefile.circumstances(tool, call.facts, context, case)
-        asked = questions.shipped().fitting(casefile.slots(case))
-        # Effects of a script that was read, and a branch's name, may hold what the call's own words do not.
-        request = Request(redact(casefile.state(tool, call.facts, context, case)), asked)
-        key = _key((settings.judge, settings.engine), request, call, held)
+        told = await self._told(call, settings, min(LOOK_S, ends - began))
+        context = call.context
+        ruled = bool(call.verdict.findings)
+        held = casefile.circumstances(call.event.tool, call.facts, context, told.case, ruled)
+        key = _key((settings.judge, settings.engine), told.request, call, held)
         said = self._again(key)
         if said is None:
-            said = await _answered(judge, request, min(JUDGE_S, ends - time.monotonic() - LEFT_S), began)
+            answer = await answered(judge, told.request, min(JUDGE_S, ends - time.monotonic() - LEFT_S))
+            ms = round((time.monotonic() - began) * 1000, 3)
+            said = gates.noted(judge.name, questions.shipped().version, told.request.questions, answer, ms)
         verdict = judged(call.verdict, said, held, context, call.policy, settings.judge.allow)
         if not said.none and all(found.decision is not Decision.ALLOW for found in verdict.findings):
-            self._kept[key] = (time.monotonic(), said)
-            while len(self._kept) > KEPT_MAX:
-                self._kept.popitem(last=False)
-        return verdict, case
+            put(self._kept, key, (time.monotonic(), said), KEPT_MAX)
+        return verdict, told
 
     def _again(self, key: bytes) -> Judged | None:
         at, said = self._kept.get(key, (0.0, None))
         return said if said is not None and time.monotonic() - at < KEPT_S else None
 
-    async def _case(self, call: Undecided, settings: Settings, within_s: float) -> Case:
+    async def _told(self, call: Undecided, settings: Settings, within_s: float) -> Told:
         """What is known of the call; what could not be found in time is left out, and then not all was seen."""
         try:
             async with asyncio.timeout(max(within_s, 0)):
                 return await self._lane.run(self._found, call, settings)
         except (TimeoutError, ReflexError):
-            return Case("", settings.judge.context, call.event.origin.agent, whole=False, redacted=True)
+            case = Case("", settings.judge.context, call.event.origin.agent, whole=False, redacted=True)
+            return _asked(call, case)
 
-    def _found(self, call: Undecided, settings: Settings) -> Case:
+    def _found(self, call: Undecided, settings: Settings) -> Told:
         """Runs on the lane."""
-        origin = call.event.origin
-        said = self._said(call.event, call.context)
-        bounds = self._envelope(f"{origin.agent}:{origin.session}", call.context.cwd)
-        return structs.replace(told(call.event, call.context, settings.judge.context, said), envelope=bounds)
+        event, context, origin = call.event, call.context, call.event.origin
+        case = told(event, context, settings.judge.context, self._said(event, context))
+        bounds = self._envelope(f"{origin.agent}:{origin.session}", context.cwd)
+        return _asked(call, structs.replace(case, envelope=bounds))
 
     def _made(self, settings: Settings) -> Judge | None:
-        kind = settings.judge.kind
-        if kind == "auto":
-            kind = "engine" if settings.engine.model else "none"
+        kind = settings.judged_by
         try:
             return JUDGES[kind](self._base, self._engine, settings) if kind != "none" else None
         except ReflexError as e:
@@ -188,24 +188,12 @@ JUDGES: Mapping[str, Callable[[str, Ask, Settings], Judge]] = {
 """Each raises ReflexError where it cannot be had."""
 
 
-async def _answered(judge: Judge, request: Request, left_s: float, began: float) -> Judged:
-    """What the judge says, or that he does not: whatever goes wrong is a reason."""
-    version = questions.shipped().version
-    answer: Response | NoAnswer = NoAnswer("timeout", "no time was left")
-    if left_s > 0:
-        try:
-            async with asyncio.timeout(left_s + LEFT_S / 2):
-                answer = await judge.ask(request, left_s)
-        except TimeoutError:
-            answer = NoAnswer("timeout", f"no answer within {left_s:.1f} s")
-        except Exception as e:
-            answer = NoAnswer("error", type(e).__name__)
-    ms = round((time.monotonic() - began) * 1000, 3)
-    return gates.noted(judge.name, version, request.questions, answer, ms)
+def _asked(call: Undecided, case: Case) -> Told:
+    return Told(case, request(call.event.tool, call.facts, call.context, case))
 
 
-def _key(judge: tuple[JudgeSettings, EngineSettings], request: Request, call: Undecided, held: frozenset[str]) -> bytes:
+def _key(judge: tuple[JudgeSettings, EngineSettings], asked: Request, call: Undecided, held: frozenset[str]) -> bytes:
     """What must be the same for an answer to be used again: who is asked what about which call under which rules,
     and what the code that it runs holds."""
-    whole = (judge, request, call.policy.version, sorted(held), call.facts.sources, call.context.past)
+    whole = (judge, asked, call.policy.version, sorted(held), call.facts.sources, call.context.past)
     return hashlib.sha256(msgspec.msgpack.encode(whole)).digest()

@@ -19,12 +19,11 @@ import msgspec
 from msgspec import Struct, structs
 
 from reflexd import paths
-from reflexd.core import casefile
-from reflexd.core.casefile import Case as Told
+from reflexd.core.casefile import Case
 from reflexd.core.human import why_human
 from reflexd.core.template import template
-from reflexd.daemon.judging import Undecided
-from reflexd.daemon.private import key_file
+from reflexd.daemon.bounded import put
+from reflexd.daemon.judging import Told, Undecided
 from reflexd.errors import ReflexError
 from reflexd.guard.redact import redact
 from reflexd.judge.second import case as cases
@@ -32,6 +31,7 @@ from reflexd.judge.second.judge import SecondJudge
 from reflexd.judge.second.opinion import Opinion
 from reflexd.judge.second.settings import SecondSettings
 from reflexd.judge.second.tiers import SecondFailed
+from reflexd.private import key_file
 from reflexd.types import Decision, Shell, Verdict
 
 PARKED_MAX = 128
@@ -57,9 +57,9 @@ class Parking:
         self._tasks: set[asyncio.Task[None]] = set()
         self._judge: tuple[SecondSettings | None, SecondJudge | None] = (None, None)
 
-    def rule(self, call: Undecided, told: Told, settings: SecondSettings) -> Verdict:
+    def rule(self, call: Undecided, asked_of: Told, settings: SecondSettings) -> Verdict:
         """`call.verdict` asks and nobody may be there: what a stronger judge makes of it, as far as it has come."""
-        asked = call.verdict
+        asked, told = call.verdict, asked_of.case
         if not settings.tiers or asked.decision is not Decision.ASK:
             return asked
         event, facts, context = call.event, call.facts, call.context
@@ -77,7 +77,7 @@ class Parking:
             at, refused = self._refused.get(_alike(call, told), (0.0, None))
             if refused is not None and now - at < ANSWERED_S:
                 return self._answered(key, refused, asked)
-            self._begin(key, call, told, settings)
+            self._begin(key, call, asked_of, settings)
             return structs.replace(asked, reason=f"{asked.reason}; {_LATER}")
         if parked.opinion is None:
             return structs.replace(asked, reason=f"{asked.reason}; {_LATER}")
@@ -95,17 +95,11 @@ class Parking:
                 return structs.replace(asked, reason=f"{asked.reason} (a person decides: {opinion.reason})")
 
     def _begin(self, key: bytes, call: Undecided, told: Told, settings: SecondSettings) -> None:
-        if len(self._parked) >= PARKED_MAX:
-            oldest = next(iter(self._parked))
-            del self._parked[oldest]
-        self._parked[key] = _Parked()
-        state = casefile.state(call.event.tool, call.facts, call.context, told)
-        said = told.said
-        # A branch, or what a script that was read would do, can hold a secret that the call's own words do not.
-        texts = map(redact, (state, said.prompt, said.intent, call.verdict.reason, told.envelope))
-        case = cases.case(*texts)
+        put(self._parked, key, _Parked(), PARKED_MAX)
+        case, said = told.case, told.case.said
+        text = cases.case(str(told.request.state), said.prompt, said.intent, redact(call.verdict.reason), case.envelope)
         origin = call.event.origin
-        look = self._look(key, _alike(call, told), case, f"{origin.agent}:{origin.session}", settings)
+        look = self._look(key, _alike(call, case), text, f"{origin.agent}:{origin.session}", settings)
         task = asyncio.ensure_future(look)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -113,9 +107,7 @@ class Parking:
     async def _look(self, key: bytes, alike: bytes, case: cases.Case, session: str, settings: SecondSettings) -> None:
         opinion = await self._judge_of(settings).consider(case, session)
         if opinion.sure and opinion.verdict != "approve":
-            self._refused[alike] = (time.monotonic(), opinion)
-            while len(self._refused) > PARKED_MAX:
-                self._refused.popitem(last=False)
+            put(self._refused, alike, (time.monotonic(), opinion), PARKED_MAX)
         if (parked := self._parked.get(key)) is not None:
             parked.opinion, parked.at = opinion, time.monotonic()
 
@@ -140,7 +132,7 @@ def _holds_s(opinion: Opinion) -> float:
     return APPROVED_S if opinion.verdict == "approve" else ANSWERED_S
 
 
-def _alike(call: Undecided, told: Told) -> bytes:
+def _alike(call: Undecided, told: Case) -> bytes:
     """What must be the same for a refusal to fit: the command's template, where it runs and what for, the kinds of its
     effects and their places, the code that it runs, the taint, and every version that had a say."""
     tool, context, facts = call.event.tool, call.context, call.facts
@@ -155,7 +147,7 @@ def _alike(call: Undecided, told: Told) -> bytes:
     return hashlib.sha256(msgspec.msgpack.encode(whole)).digest()
 
 
-def _key(call: Undecided, told: Told) -> bytes:
+def _key(call: Undecided, told: Case) -> bytes:
     """What must be the same for an opinion to fit: the raw call, where, whose and what for it is, what it does and
     runs, the taint, and every version that had a say."""
     origin, context = call.event.origin, call.context

@@ -15,6 +15,9 @@ from msgspec import Struct
 
 from reflexd.adapters.wording import NAME_MAX, one_line
 from reflexd.core import repeats
+from reflexd.core.alike import TASK_SHOWN
+from reflexd.daemon.bounded import put
+from reflexd.guard.redact import redact_head
 from reflexd.types import (
     Agent,
     Event,
@@ -38,11 +41,13 @@ MUTE: frozenset[Agent] = frozenset({"opencode"})
 
 
 class Task(Struct):
-    """`call`: the id of the call that spawned it; `id`: the subagent's own, once it said that it started (until then
-    the agent may have refused it), `sure` where no other one can be meant. From `until` on it is in doubt."""
+    """`task` is normal, `shown` its head, redacted. `call`: the id of the call that spawned it; `id`: the subagent's
+    own, once it said that it started (until then the agent may have refused it), `sure` where no other one can be
+    meant. From `until` on it is in doubt."""
 
     key: bytes
     task: str
+    shown: str
     call: str
     at: float
     until: float
@@ -79,13 +84,13 @@ class Subagents:
         if not key or not isinstance(event.tool, Spawn):
             return
         session = _session(event.origin)
-        tasks = self._sessions.setdefault(session, [])
-        self._sessions.move_to_end(session)
+        tasks = self._sessions.get(session, [])
+        put(self._sessions, session, tasks, SESSIONS_MAX)
         tasks[:] = [task for task in tasks if task.until > now][1 - TASKS_MAX :]
         until = now + (TOGETHER_S if event.origin.agent in MUTE else STARTING_S)
-        tasks.append(Task(key, repeats.normal(event.tool.task), event.call_id, now, until))
-        while len(self._sessions) > SESSIONS_MAX:
-            self._sessions.popitem(last=False)
+        # Redacted as it was written: of what is normal the case is lost, by which many secrets are known.
+        shown = redact_head(event.tool.task, TASK_SHOWN)
+        tasks.append(Task(key, repeats.normal(event.tool.task), shown, event.call_id, now, until))
 
     def changed(self, origin: Origin) -> None:
         """A call that may change something is about to run in this session, or a person spoke: what is done may have

@@ -127,3 +127,12 @@ def test_memory_is_bounded() -> None:
         made.began(spawn("1", session=f"s{number}"), 100)
     assert sum(map(len, made._sessions.values())) <= subagents.SESSIONS_MAX + subagents.TASKS_MAX
     assert made.repeated(spawn("2", session=f"s{2 * subagents.SESSIONS_MAX - 1}"), 101)
+
+
+def test_a_secret_in_a_task_is_masked_before_a_judge_may_read_it() -> None:
+    known = Subagents()
+    known.began(spawn("c1", "Rotate the key AKIAIOSFODNN7EXAMPLQ in every config file"), 0.0)
+    (task,) = known.others(spawn("c2", "Change that key in all the configuration"), 1.0)
+    assert "[redacted:" in task.shown
+    assert "AKIA" not in task.shown
+    assert "odnn7" not in task.shown.lower()

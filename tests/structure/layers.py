@@ -10,10 +10,10 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-SEAMS = ("types", "errors", "paths", "wire", "control", "peer", "kept")
+SEAMS = ("types", "errors", "paths", "private", "wire", "control", "peer", "kept")
 PURE = ("shell", "core", "guard", "adapters")
 ENGINE_PURE = ("schema", "decisions", "prompt", "labels", "orders", "plan", "readout", "confidence", "calibration")
-READERS = ("daemon.journal", "daemon.surroundings", "daemon.private")
+READERS = ("daemon.journal", "daemon.surroundings")
 """What the command line reads itself: the journal's rows, a call's surroundings for `check --local`, a judge's key."""
 
 
@@ -28,6 +28,7 @@ RULES: Mapping[str, Rule] = {
     "errors": Rule(()),
     "kept": Rule(()),
     "peer": Rule(("errors",)),
+    "private": Rule(("errors",)),
     "paths": Rule(("types", "errors")),
     "wire": Rule(("types", "errors")),
     "control": Rule(("types", "errors")),

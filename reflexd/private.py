@@ -46,5 +46,6 @@ def owned_file(path: str, size_max: int) -> bytes | None:
     finally:
         os.close(fd)
     if len(data) > size_max:
-        raise ReflexError(f"{path}: is larger than {size_max >> 10} KiB")
+        most = f"{size_max >> 20} MiB" if size_max >= 1 << 20 else f"{size_max >> 10} KiB"
+        raise ReflexError(f"{path}: is larger than {most}")
     return data
