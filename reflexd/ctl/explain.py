@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from reflexd.control import CheckResult
-from reflexd.ctl.rows import printable
+from reflexd.ctl.rows import printable, said_by_judge
 from reflexd.types import Effect, Facts, Near
 
 NEAR_SHOWN = 8
@@ -21,6 +21,8 @@ def tree(result: CheckResult) -> Iterator[str]:
         yield from map(printable, _facts(facts))
     for number, found in enumerate(verdict.findings):
         yield printable(f"{'also   ' if number else 'decided'}  {found.decision} [{found.rule}] {found.reason}")
+    for name, text in said_by_judge(verdict.judged) if verdict.judged is not None else ():
+        yield printable(f"{name:<8} {text}")
     for near in result.near[:NEAR_SHOWN]:
         yield printable(f"nearly   {near.decision} [{near.rule}] {_near(near)}")
     if len(result.near) > NEAR_SHOWN:

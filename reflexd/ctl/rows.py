@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
 
 from reflexd.daemon.journal import Row
+from reflexd.types import ChoiceAnswer, Judged, NoulAnswer, ScoreAnswer
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
@@ -58,3 +59,18 @@ def line(row: Row) -> str:
     source = row.rule or row.decided_by
     words = (local_time(row), row.id, row.agent, row.decision or row.kind, f"[{source}]" if source else "", row.tool)
     return printable(" ".join(word for word in (*words, row.call or row.reason) if word))[:400]
+
+
+def said_by_judge(said: Judged) -> Iterator[tuple[str, str]]:
+    """Who was asked, what he answered and how sure he was, and what held of the call: (name, text) a line."""
+    yield "judge", f"{said.judge}, questions {said.questions}, {said.ms:g} ms" + (f": {said.none}" if said.none else "")
+    for name, answer in said.answers:
+        match answer:
+            case NoulAnswer(noul):
+                yield "answer", f"{name} {noul:.3f}"
+            case ScoreAnswer(score, _, legend, entropy):
+                yield "answer", f"{name} {score:.2f} of {len(legend) - 1} (confidence {entropy:.2f})"
+            case ChoiceAnswer(choice, probabilities, entropy):
+                yield "answer", f"{name} {choice} {dict(probabilities).get(choice, 0):.3f} (confidence {entropy:.2f})"
+    if said.held:
+        yield "held", ", ".join(said.held)

@@ -11,7 +11,7 @@ from reflexd.ctl.rows import local_time, printable
 from reflexd.daemon.journal import Row, find, last_refusal, read_rows
 from reflexd.errors import ReflexError
 from reflexd.setup.tries import is_try
-from reflexd.types import ChoiceAnswer, Judged, NoulAnswer, ScoreAnswer
+from reflexd.types import Judged
 
 EXAMPLE = "reflexctl why"
 
@@ -49,17 +49,7 @@ def _judged(row: Row) -> Iterator[tuple[str, str]]:
     said = row.judged
     if said is None:
         return
-    yield "judge", f"{said.judge}, questions {said.questions}, {said.ms:g} ms" + (f": {said.none}" if said.none else "")
-    for name, answer in said.answers:
-        match answer:
-            case NoulAnswer(noul):
-                yield "answer", f"{name} {noul:.3f}"
-            case ScoreAnswer(score, _, legend, entropy):
-                yield "answer", f"{name} {score:.2f} of {len(legend) - 1} (confidence {entropy:.2f})"
-            case ChoiceAnswer(choice, probabilities, entropy):
-                yield "answer", f"{name} {choice} {dict(probabilities).get(choice, 0):.3f} (confidence {entropy:.2f})"
-    if said.held:
-        yield "held", ", ".join(said.held)
+    yield from said_by_judge(said)
     yield from _gates(row, said)
 
 

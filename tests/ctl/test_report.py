@@ -223,3 +223,14 @@ def test_why_shows_what_the_gate_compared_while_its_policy_is_in_force(world: Wo
     assert world.ctl("why", "bad").returncode == 0
     world.write(".config/reflex/policy.toml", "policy = \n", 0o600)
     assert "the policy cannot be read" in world.ctl("why", "now").stdout
+
+
+def test_explain_shows_what_a_judge_said(world: World) -> None:
+    world.write(
+        ".config/reflex/config.toml", '[judge]\nkind = "fixed"\n[judge.fixed]\nanswers = { blast = 1.5 }\n', 0o600
+    )
+    assert world.ctl("start").returncode == 0
+    text = world.ctl("check", "git push origin feature", "--explain").stdout
+    assert "judge    fixed, questions 1+" in text
+    assert "answer   blast 1.50 of 3" in text
+    assert "environment local 1.000" in text
