@@ -7,7 +7,7 @@ import msgspec
 
 from reflexd import paths
 from reflexd.core import gates
-from reflexd.ctl.rows import local_time, printable
+from reflexd.ctl.rows import local_time, printable, said_by_judge
 from reflexd.daemon.journal import Row, find, last_refusal, read_rows
 from reflexd.errors import ReflexError
 from reflexd.setup.tries import is_try
